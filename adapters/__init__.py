@@ -1,0 +1,1 @@
+"""What answers the ports: one folder for each backend."""
