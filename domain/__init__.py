@@ -1,1 +1,1 @@
-"""Values and rules of evidence lookup: the standard library and attrs, no I/O, clock or randomness."""
+"""Values and rules: the standard library and attrs, no I/O, clock or randomness."""

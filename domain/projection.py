@@ -1,0 +1,59 @@
+"""What the agent sees: the pack's entries under their citable ids (R38)."""
+
+from attrs import frozen
+
+from evidence_lookup.domain.result import LookupResult
+from evidence_lookup.domain.status import CompletenessHint, EvidenceStatus, RelevanceLevel
+
+
+@frozen
+class ProjectedEvidence:
+    """One excerpt to cite by `document_id`, which is the evidence key."""
+
+    document_id: str
+    source: str | None
+    title: str | None
+    breadcrumb: str | None
+    excerpt: str
+    is_cut: bool
+    hit_reasons: tuple[str, ...]
+
+
+@frozen
+class Projection:
+    """The answer of the agent's tool."""
+
+    found: bool
+    evidence_status: EvidenceStatus
+    message: str
+    relevance_level: RelevanceLevel
+    completeness_hint: CompletenessHint
+    completeness_message: str
+    evidence: tuple[ProjectedEvidence, ...]
+    invocation_id: str
+
+
+def project(result: LookupResult) -> Projection:
+    """The agent's view of *result*: what the context budget held, each evidence key once."""
+    entries = {entry.evidence_key: entry for entry in reversed(result.context_pack.entries)}
+    return Projection(
+        found=result.found,
+        evidence_status=result.evidence_status,
+        message=result.message,
+        relevance_level=result.relevance_level,
+        completeness_hint=result.completeness_hint,
+        completeness_message=result.completeness_message,
+        evidence=tuple(
+            ProjectedEvidence(
+                document_id=entry.evidence_key,
+                source=entry.source,
+                title=entry.title,
+                breadcrumb=entry.breadcrumb,
+                excerpt=entry.content,
+                is_cut=entry.is_cut,
+                hit_reasons=entry.hit_reasons,
+            )
+            for entry in reversed(entries.values())
+        ),
+        invocation_id=result.invocation_id,
+    )

@@ -1,0 +1,111 @@
+"""The record of one lookup: compact, without content (R45 to R48)."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from attrs import field, frozen
+
+from evidence_lookup.domain.evidence import EvidenceBlock, RetrievalLayer
+from evidence_lookup.domain.pack import ContextPackSummary
+from evidence_lookup.domain.result import LookupResult
+from evidence_lookup.domain.score import Score
+from evidence_lookup.domain.status import EvidenceStatus
+from evidence_lookup.domain.text import cut
+from evidence_lookup.domain.trace import (
+    FallbackReason,
+    QueryTransform,
+    RerankEntry,
+    RetrievalTrace,
+)
+
+TOOL_NAME = "lookup_knowledge"
+PREVIEW_LENGTH = 120
+RECORDED_QUERY_LENGTH = 2_000
+
+
+@frozen
+class EvidenceSummary:
+    """A block without its content: a preview of at most 120 characters stands for it."""
+
+    evidence_key: str
+    source: str | None
+    title: str | None
+    retrieval_layer: RetrievalLayer
+    score: Score
+    similarity: float | None
+    hit_reasons: tuple[str, ...]
+    content_length: int
+    preview: str
+
+
+@frozen
+class RetrievalDetails:
+    """What `tool_invocation.retrieval_details` holds, under exactly these names."""
+
+    query_transform: QueryTransform
+    retrieval_trace: RetrievalTrace
+    context_pack_summary: ContextPackSummary
+    rerank_trace: tuple[RerankEntry, ...]
+    evidence_blocks: tuple[EvidenceSummary, ...]
+    fallback_reason: FallbackReason | None
+
+
+@frozen
+class ToolInvocation:
+    """One row of `tool_invocation`. `id` is a UUIDv7, `created_at` is in UTC, times are seconds."""
+
+    id: str
+    tool_name: str
+    session_id: str | None
+    query: str
+    evidence_status: EvidenceStatus
+    retrieval_layer: RetrievalLayer | None
+    candidate_count: int
+    block_count: int
+    duration_seconds: float
+    timings: Mapping[str, float]
+    created_at: datetime
+    retrieval_details: RetrievalDetails
+    schema_version: int = field(default=1)
+
+
+def tool_invocation(
+    result: LookupResult, *, session_id: str | None, created_at: datetime, duration_seconds: float
+) -> ToolInvocation:
+    """The record of *result*; its id is the result's `invocation_id`."""
+    trace = result.retrieval_trace
+    return ToolInvocation(
+        id=result.invocation_id,
+        tool_name=TOOL_NAME,
+        session_id=session_id,
+        query=cut(result.query, RECORDED_QUERY_LENGTH),
+        evidence_status=result.evidence_status,
+        retrieval_layer=trace.retrieval_layer,
+        candidate_count=trace.candidate_count,
+        block_count=trace.block_count,
+        duration_seconds=duration_seconds,
+        timings=trace.timings,
+        created_at=created_at,
+        retrieval_details=RetrievalDetails(
+            query_transform=result.query_transform,
+            retrieval_trace=trace,
+            context_pack_summary=result.context_pack.summary,
+            rerank_trace=result.rerank_trace,
+            evidence_blocks=tuple(map(_summary, result.evidence_blocks)),
+            fallback_reason=trace.fallback_reason,
+        ),
+    )
+
+
+def _summary(block: EvidenceBlock) -> EvidenceSummary:
+    return EvidenceSummary(
+        evidence_key=block.evidence_key,
+        source=block.source,
+        title=block.title,
+        retrieval_layer=block.retrieval_layer,
+        score=block.score,
+        similarity=block.similarity,
+        hit_reasons=block.hit_reasons,
+        content_length=len(block.content),
+        preview=cut(" ".join(block.content.split()), PREVIEW_LENGTH),
+    )

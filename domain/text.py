@@ -1,0 +1,97 @@
+"""How texts are compared and cut, in alphabetic and in CJK scripts."""
+
+import re
+import unicodedata
+
+_CJK = (
+    "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u318f\u31a0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff"
+)
+_CJK_CHAR = re.compile(f"[{_CJK}]")
+_TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+|[^\w\s]|\n")
+# Letters that show nothing: Hangul fillers and the blank Braille pattern.
+_BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+_LETTERS_PER_TOKEN = 4
+
+
+def normalise(text: str) -> str:
+    """*text* as hints compare it: compatibility forms folded (NFKC), without case."""
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def is_cjk(char: str) -> bool:
+    """Whether *char* belongs to a script written without spaces between words, or to Hangul."""
+    return _CJK_CHAR.match(char) is not None
+
+
+def is_blank(text: str) -> bool:
+    """Whether *text* shows nothing: empty, white space, controls and invisible characters only."""
+    return all(
+        char in _BLANK_LETTERS or unicodedata.category(char)[0] in "CZ" or _is_variation(char)
+        for char in text
+    )
+
+
+def is_whole_word(text: str, start: int, end: int) -> bool:
+    """Whether ``text[start:end]`` stands as a word of its own.
+
+    An end that is a CJK character needs no border: Chinese, Japanese and Korean terms are found
+    inside longer runs. An end in an alphabetic script must not touch a letter or digit of such a
+    script.
+    """
+    return not (
+        _continues(text[start - 1 : start], text[start : start + 1])
+        or _continues(text[end : end + 1], text[end - 1 : end])
+    )
+
+
+def clean(text: str) -> str:
+    """*text* with lone surrogates and control characters replaced visibly by U+FFFD.
+
+    Line ends and tabs stay. The result can be encoded as UTF-8 and stored anywhere.
+    """
+    return "".join(
+        "\ufffd" if unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\r\t" else char
+        for char in text
+    )
+
+
+def cut(text: str, limit: int) -> str:
+    """The longest beginning of *text* of at most *limit* characters that ends at a word's end.
+
+    Where no border stands in the last quarter (a long CJK run, a hash), it is cut at the limit,
+    but never between a character and its combining marks.
+    """
+    if len(text) <= limit:
+        return text
+    for end in range(limit, max(limit * 3 // 4, 1) - 1, -1):
+        if text[end].isspace() or text[end - 1].isspace() or is_cjk(text[end - 1]):
+            return text[:end].rstrip()
+    end = limit
+    while end > 1 and unicodedata.category(text[end]) in ("Mn", "Me", "Cf"):
+        end -= 1
+    return text[:end]
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens a language model counts in *text*; never falls as *text* grows.
+
+    A CJK character, a punctuation mark and a line end count as one token, a run of letters and
+    digits as one for each 4 characters begun: the rule of thumb that model vendors give for
+    English, with CJK counted by character, which is the upper end for current vocabularies.
+    """
+    return sum(-(-len(token) // _LETTERS_PER_TOKEN) for token in _TOKEN.findall(text))
+
+
+def _continues(neighbour: str, edge: str) -> bool:
+    if not neighbour or not edge or is_cjk(edge) or is_cjk(neighbour):
+        return False
+    return _is_word(edge) and _is_word(neighbour)
+
+
+def _is_word(char: str) -> bool:
+    return char.isalnum() or char == "_" or unicodedata.category(char) == "Mn"
+
+
+def _is_variation(char: str) -> bool:
+    return "\ufe00" <= char <= "\ufe0f"
