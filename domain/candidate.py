@@ -1,7 +1,7 @@
 """A hit with identity, before selection."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from attrs import frozen
 
@@ -50,9 +50,8 @@ class Candidate:
         value = self.metadata.get(name)
         if isinstance(value, str):
             return (value,)
-        if isinstance(value, Sequence):
-            items: Sequence[object] = value
-            return tuple(str(item) for item in items)
+        if isinstance(value, list | tuple):
+            return tuple(str(item) for item in cast("Sequence[object]", value))
         return ()
 
     def number(self, name: str) -> int | None:

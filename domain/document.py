@@ -32,7 +32,7 @@ class Chunk:
     keywords: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     language: str | None = None
-    scope: Mapping[str, str | int | bool] = field(factory=dict)
+    scope: Mapping[str, str | int | bool] = field(factory=dict[str, str | int | bool])
 
     @property
     def evidence_key(self) -> str:
@@ -84,7 +84,7 @@ class CatalogueEntry:
     entities: tuple[str, ...] = ()
     headings: tuple[str, ...] = ()
     language: str | None = None
-    scope: Mapping[str, str | int | bool] = field(factory=dict)
+    scope: Mapping[str, str | int | bool] = field(factory=dict[str, str | int | bool])
     content_hash: str = ""
     recipe: str = ""
     chunk_count: int = 0

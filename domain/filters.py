@@ -60,7 +60,7 @@ class Scope:
         ScopeError: a name or a value is malformed.
     """
 
-    values: Mapping[str, ScopeValue] = field(factory=dict, converter=_values)
+    values: Mapping[str, ScopeValue] = field(factory=dict[str, ScopeValue], converter=_values)
 
     def __bool__(self) -> bool:
         return bool(self.values)

@@ -39,6 +39,6 @@ class KnowledgeSearchHit:
     id: str | None
     content: str
     score: Score
-    metadata: Mapping[str, Any] = field(factory=dict)
+    metadata: Mapping[str, Any] = field(factory=dict[str, Any])
     similarity_score: Score | None = None
     found_by: tuple[FoundBy, ...] = ()

@@ -89,7 +89,7 @@ class RetrievalTrace:
     drops: tuple[Drop, ...] = ()
     reason: str | None = None
     warnings: tuple[str, ...] = ()
-    timings: Mapping[str, float] = field(factory=dict)
+    timings: Mapping[str, float] = field(factory=dict[str, float])
 
 
 @frozen

@@ -65,7 +65,7 @@ class ReadDocument:
     keywords: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     language: str | None = None
-    scope: Mapping[str, str | int | bool] = field(factory=dict)
+    scope: Mapping[str, str | int | bool] = field(factory=dict[str, str | int | bool])
     warnings: tuple[str, ...] = ()
 
 

@@ -35,7 +35,7 @@ class RankedCandidate:
 
     @property
     def hit_reasons(self) -> tuple[str, ...]:
-        """Why this was found, each once: the lists that held it, its hints, its duplicates' reasons."""
+        """Why this was found, each reason once: lists that held it, hints, duplicates."""
         found = (f"{found.mode}:rank {found.rank}" for found in self.candidate.found_by)
         boosts = (boost.reason for boost in self.boosts)
         return tuple(dict.fromkeys((*found, *boosts, *self.merged_reasons)))
