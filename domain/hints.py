@@ -49,6 +49,15 @@ class QueryHints:
     def __bool__(self) -> bool:
         return bool(self.matched_titles or self.matched_keywords or self.entities)
 
+    def bounded(self, most: int) -> "QueryHints":
+        """These hints with at most *most* of each kind, for a trace."""
+        return QueryHints(
+            self.matched_titles[:most],
+            self.matched_keywords[:most],
+            self.domains[:most],
+            self.entities[:most],
+        )
+
     @property
     def filter(self) -> HintFilter | None:
         """The one domain that the hints agree on, as a filter; None for no or several domains."""

@@ -21,7 +21,7 @@ class ProjectedEvidence:
 
 @frozen
 class Projection:
-    """The answer of the agent's tool."""
+    """The answer of the agent's tool; `reason` says why there is nothing, as in the trace."""
 
     found: bool
     evidence_status: EvidenceStatus
@@ -29,6 +29,7 @@ class Projection:
     relevance_level: RelevanceLevel
     completeness_hint: CompletenessHint
     completeness_message: str
+    reason: str | None
     evidence: tuple[ProjectedEvidence, ...]
     invocation_id: str
 
@@ -43,6 +44,7 @@ def project(result: LookupResult) -> Projection:
         relevance_level=result.relevance_level,
         completeness_hint=result.completeness_hint,
         completeness_message=result.completeness_message,
+        reason=result.retrieval_trace.reason,
         evidence=tuple(
             ProjectedEvidence(
                 document_id=entry.evidence_key,

@@ -1,0 +1,117 @@
+"""Look up knowledge: transform, retrieve, post-process, pack, assemble, record (R44)."""
+
+from collections.abc import Sequence
+
+import anyio
+from attrs import frozen
+
+from evidence_lookup.application.assembly import (
+    EMPTY_QUERY,
+    L1_DISABLED,
+    assemble,
+    assemble_unsearched,
+    evidence_blocks,
+    timed,
+)
+from evidence_lookup.application.hint_index import HintIndex
+from evidence_lookup.application.lookup_rules import LookupRules
+from evidence_lookup.application.query_transform import TransformedQuery, transform_query
+from evidence_lookup.application.recording import Recording
+from evidence_lookup.application.retrieval import Retriever
+from evidence_lookup.application.stopwatch import Stopwatch
+from evidence_lookup.domain.errors import EvidenceLookupError
+from evidence_lookup.domain.filters import Scope
+from evidence_lookup.domain.hints import QueryHints
+from evidence_lookup.domain.hit import SearchMode
+from evidence_lookup.domain.pack import pack
+from evidence_lookup.domain.record import tool_invocation
+from evidence_lookup.domain.result import LookupResult
+from evidence_lookup.domain.text import clean, is_blank
+from evidence_lookup.ports.clock import Clock, NewId
+from evidence_lookup.ports.token_counter import TokenCounter
+
+_AT_ONCE = 8
+
+
+@frozen
+class Lookup:
+    """The use case; safe to share between tasks of one event loop."""
+
+    hint_index: HintIndex
+    retriever: Retriever
+    count_tokens: TokenCounter
+    recording: Recording
+    clock: Clock
+    new_id: NewId
+    rules: LookupRules
+
+    async def lookup(
+        self,
+        query: str,
+        *,
+        scope: Scope | None = None,
+        mode: SearchMode | None = None,
+        session_id: str | None = None,
+    ) -> tuple[LookupResult, EvidenceLookupError | None]:
+        """The answer to *query*, recorded, and the error where the status is `unavailable`.
+
+        Raises:
+            ScopeError: the settings require a scope value that *scope* lacks.
+        """
+        scope = scope or Scope()
+        scope.require(self.rules.required_scope)
+        stopwatch = Stopwatch(self.clock)
+        result, error = await self._answer(clean(query), scope, mode or self.rules.mode, stopwatch)
+        result = timed(result, stopwatch.timings())
+        await self.recording.record(
+            tool_invocation(
+                result,
+                session_id=session_id,
+                created_at=self.clock.now(),
+                duration_seconds=stopwatch.total(),
+            ),
+            timeout_seconds=self.rules.record_timeout_seconds,
+        )
+        return result, error
+
+    async def lookup_many(
+        self,
+        queries: Sequence[str],
+        *,
+        scope: Scope | None = None,
+        mode: SearchMode | None = None,
+        session_id: str | None = None,
+    ) -> list[tuple[LookupResult, EvidenceLookupError | None]]:
+        """As `lookup` for each of *queries*, in their order; at most 8 run at once."""
+        limiter = anyio.CapacityLimiter(_AT_ONCE)
+        answers: dict[int, tuple[LookupResult, EvidenceLookupError | None]] = {}
+
+        async def answer(position: int, query: str) -> None:
+            async with limiter:
+                answers[position] = await self.lookup(
+                    query, scope=scope, mode=mode, session_id=session_id
+                )
+
+        (scope or Scope()).require(self.rules.required_scope)
+        async with anyio.create_task_group() as tasks:
+            for position, query in enumerate(queries):
+                tasks.start_soon(answer, position, query)
+        return [answers[position] for position in range(len(queries))]
+
+    async def _answer(
+        self, query: str, scope: Scope, mode: SearchMode, stopwatch: Stopwatch
+    ) -> tuple[LookupResult, EvidenceLookupError | None]:
+        invocation_id, rules = self.new_id(), self.rules
+        if is_blank(query):
+            nothing = TransformedQuery(query, scope, QueryHints())
+            return assemble_unsearched(invocation_id, nothing, EMPTY_QUERY, rules), None
+        with stopwatch.stage("transform"):
+            transformed = await transform_query(query, scope, self.hint_index)
+        if not rules.l1_enabled:
+            return assemble_unsearched(invocation_id, transformed, L1_DISABLED, rules), None
+        retrieval = await self.retriever.retrieve(transformed, rules, mode, stopwatch)
+        blocks = evidence_blocks(retrieval, transformed)
+        with stopwatch.stage("pack"):
+            context_pack = pack(blocks, rules.context_budget, self.count_tokens)
+        result = assemble(invocation_id, transformed, retrieval, blocks, context_pack, rules)
+        return result, retrieval.selected.error

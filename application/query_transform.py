@@ -1,0 +1,42 @@
+"""The first step: what the query asks for, and what it matched (L0)."""
+
+from attrs import frozen
+
+from evidence_lookup.application.hint_index import HintIndex
+from evidence_lookup.domain.errors import BackendError
+from evidence_lookup.domain.filters import Scope
+from evidence_lookup.domain.hints import QueryHints
+from evidence_lookup.domain.record import RECORDED_QUERY_LENGTH
+from evidence_lookup.domain.text import cut
+from evidence_lookup.domain.trace import QueryCut, QueryTransform
+
+_RECORDED_HINTS = 20
+
+
+@frozen
+class TransformedQuery:
+    """A query ready for retrieval. `warnings` says what could not be used."""
+
+    query: str
+    scope: Scope
+    hints: QueryHints
+    warnings: tuple[str, ...] = ()
+
+    def trace(self, cuts: tuple[QueryCut, ...] = ()) -> QueryTransform:
+        """The transform as traces keep it, with the *cuts* that retrieval made."""
+        hint_filter = self.hints.filter
+        return QueryTransform(
+            query=cut(self.query, RECORDED_QUERY_LENGTH),
+            hints=self.hints.bounded(_RECORDED_HINTS),
+            hint_filter=hint_filter.category if hint_filter else None,
+            scope=tuple(self.scope.values),
+            cuts=cuts,
+        )
+
+
+async def transform_query(query: str, scope: Scope, hint_index: HintIndex) -> TransformedQuery:
+    """*query* with its hints; a catalogue that cannot be read costs the hints, not the lookup."""
+    try:
+        return TransformedQuery(query, scope, await hint_index.match(query))
+    except BackendError as error:
+        return TransformedQuery(query, scope, QueryHints(), (f"hints_unavailable: {error}",))

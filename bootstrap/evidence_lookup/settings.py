@@ -1,0 +1,149 @@
+"""Every setting, with its default: one frozen object, built once."""
+
+from pathlib import Path
+from typing import Literal
+
+from attrs import Attribute, field, frozen, validators
+
+from evidence_lookup.domain.hit import SearchMode
+
+_fraction = validators.optional(validators.and_(validators.ge(0.0), validators.le(1.0)))
+_positive = validators.gt(0)
+_at_least_one = validators.ge(1)
+
+
+def _metric(_instance: object, attribute: "Attribute[str]", value: str) -> None:
+    if value not in ("COSINE", "L2", "IP"):
+        raise ValueError(f"{attribute.name} must be COSINE, L2 or IP, not {value!r}")
+
+
+@frozen
+class RagSettings:
+    """How much is fetched, what counts as evidence, and how much the reader gets.
+
+    `top_k` is the legacy name that stands in for `retrieve_k` and `return_n` where these are not
+    set. Thresholds are normalised similarities, 0 to 1; unset ones come from the embedder's own
+    figure u for unrelated texts: the floor is u, the reference threshold ``u + 0.2 (1 - u)``,
+    the high threshold ``u + 0.4 (1 - u)``.
+    """
+
+    retrieve_k: int | None = field(default=None, validator=validators.optional(_at_least_one))
+    return_n: int | None = field(default=None, validator=validators.optional(_at_least_one))
+    top_k: int | None = field(default=None, validator=validators.optional(_at_least_one))
+    max_chunks_per_document: int = field(default=2, validator=_at_least_one)
+    mode: SearchMode = SearchMode.HYBRID
+    evidence_floor: float | None = field(default=None, validator=_fraction)
+    reference_threshold: float | None = field(default=None, validator=_fraction)
+    high_threshold: float | None = field(default=None, validator=_fraction)
+    context_budget: int = field(default=3_000, validator=_at_least_one)
+    l1_enabled: bool = True
+    deadline_seconds: float = field(default=30.0, validator=_positive)
+
+
+@frozen
+class FusionSettings:
+    """How the dense and the keyword list become one in hybrid mode.
+
+    `rule` is ``relative-score`` or ``reciprocal-rank``; `rank_constant` is the latter's k.
+    """
+
+    rule: Literal["relative-score", "reciprocal-rank"] = "relative-score"
+    dense_weight: float = field(default=0.7, validator=validators.ge(0.0))
+    keyword_weight: float = field(default=0.3, validator=validators.ge(0.0))
+    rank_constant: float = field(default=60.0, validator=_positive)
+
+
+@frozen
+class MilvusSettings:
+    """Where Milvus is, and what its collection looks like.
+
+    An empty `uri` is the embedded database in the data folder. The field names are those of an
+    existing collection that is used as it stands; `metric` and `analyzer` hold for a collection
+    that is made.
+    """
+
+    uri: str = ""
+    token: str = field(default="", repr=False)
+    database: str = ""
+    collection: str = field(default="knowledge", validator=validators.matches_re(r"[A-Za-z_]\w*"))
+    secure: bool = False
+    ca_pem_path: str = ""
+    server_pem_path: str = ""
+    server_name: str = ""
+    timeout_seconds: float = field(default=10.0, validator=_positive)
+    id_field: str = "id"
+    content_field: str = "content"
+    vector_field: str = "vector"
+    metadata_field: str = "metadata"
+    keyword_field: str = "keyword_text"
+    sparse_field: str = "sparse"
+    metric: str = field(default="COSINE", validator=_metric)
+    analyzer: str = "chinese"
+
+
+@frozen
+class EmbedderSettings:
+    """Which model turns texts into vectors, and how it is reached.
+
+    `unrelated_similarity` overrides the model's own figure. Times are in seconds.
+    """
+
+    kind: Literal["local", "openai", "sentence-transformers", "memory"] = "local"
+    model: str = ""
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    dimensions: int | None = field(default=None, validator=validators.optional(_at_least_one))
+    batch_size: int = field(default=64, validator=_at_least_one)
+    max_retries: int = field(default=3, validator=validators.ge(0))
+    timeout_seconds: float = field(default=30.0, validator=_positive)
+    max_tokens: int = field(default=8_191, validator=_at_least_one)
+    threads: int = field(default=2, validator=_at_least_one)
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    unrelated_similarity: float | None = field(default=None, validator=_fraction)
+    cache_dir: Path | None = None
+
+
+@frozen
+class IngestSettings:
+    """What is read of a folder, and how it is cut. Patterns are those of ``.gitignore``."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    chunk_tokens: int = field(default=320, validator=validators.ge(32))
+    category_from_folder: bool = False
+    max_file_bytes: int = field(default=50_000_000, validator=_at_least_one)
+
+
+@frozen
+class ScopeSettings:
+    """Names that every lookup's scope must have a value for; without it nothing is searched."""
+
+    required: tuple[str, ...] = ()
+
+
+@frozen
+class TraceSettings:
+    """Whether lookups are recorded, and how long an answer waits for its record."""
+
+    enabled: bool = True
+    timeout_seconds: float = field(default=1.0, validator=_positive)
+
+
+@frozen
+class Settings:
+    """Everything that can be set.
+
+    In a file ``rag.retrieve-k`` is the key ``retrieve-k`` of the table ``[rag]``; in the
+    environment it is ``EVIDENCE_LOOKUP_RAG_RETRIEVE_K``.
+    """
+
+    data_dir: Path = Path(".evidence-lookup")
+    store: Literal["milvus", "memory"] = "milvus"
+    rag: RagSettings = field(factory=RagSettings)
+    fusion: FusionSettings = field(factory=FusionSettings)
+    milvus: MilvusSettings = field(factory=MilvusSettings)
+    embedder: EmbedderSettings = field(factory=EmbedderSettings)
+    ingest: IngestSettings = field(factory=IngestSettings)
+    scope: ScopeSettings = field(factory=ScopeSettings)
+    trace: TraceSettings = field(factory=TraceSettings)
