@@ -8,7 +8,7 @@ from attrs import Attribute, field, frozen, validators
 from evidence_lookup.domain.hit import SearchMode
 
 _fraction = validators.optional(validators.and_(validators.ge(0.0), validators.le(1.0)))
-_positive = validators.gt(0)
+_positive = validators.gt(0.0)
 _at_least_one = validators.ge(1)
 
 

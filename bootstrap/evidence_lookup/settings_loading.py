@@ -5,27 +5,31 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, cast, get_type_hints
 
-from attrs import Attribute, fields, frozen, has
+from attrs import Attribute, evolve, fields, frozen, has
 
 from evidence_lookup.domain.errors import SettingsError
 from evidence_lookup.settings import Settings
+from evidence_lookup.settings_values import from_text, structure
 
 FILE_NAME = "evidence-lookup.toml"
 PREFIX = "EVIDENCE_LOOKUP_"
 FILE_VARIABLE = f"{PREFIX}CONFIG"
+_TEST_PREFIX = f"{PREFIX}TEST_"
 
 
 @frozen
 class _Key:
-    """One setting: its dotted name, its place in `Settings`, its type and validator."""
+    """One setting: its place in `Settings`, its type, and the attribute with its validator."""
 
-    name: str
     path: tuple[str, ...]
     type: Any
     attribute: "Attribute[Any]"
+
+    @property
+    def name(self) -> str:
+        return ".".join(self.path).replace("_", "-")
 
     @property
     def variable(self) -> str:
@@ -38,21 +42,20 @@ class _Given:
 
     value: object
     place: str
-    from_text: bool = False
 
 
 def load_settings(
     file: Path | None = None,
     *,
-    environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
     overrides: Mapping[str, object] | None = None,
 ) -> Settings:
     """The settings of *folder*, by default the current one.
 
     They come from *file*, else the file that ``EVIDENCE_LOOKUP_CONFIG`` names, else
     ``evidence-lookup.toml`` in the folder if it is there; variables ``EVIDENCE_LOOKUP_…`` win over
-    the file, and *overrides* (dotted names) over both. A relative `data_dir` is below the folder.
+    the file, and *overrides* (by dotted name) over both. A relative `data_dir` is below the folder.
 
     Raises:
         SettingsError: the file cannot be read, a key is unknown, or a value does not fit; every
@@ -64,25 +67,22 @@ def load_settings(
     faults: list[str] = []
     given = dict(_from_file(_file(file, environment, folder), keys, faults))
     given |= dict(_from_environment(environment, keys, faults))
-    given |= {name: _Given(value, f"option {name}") for name, value in (overrides or {}).items()}
+    given |= {name: _Given(value, "command line") for name, value in (overrides or {}).items()}
     values: dict[tuple[str, ...], object] = {}
     for name, one in given.items():
         key = keys[name]
         try:
-            value = _structure(one.value, key.type, from_text=one.from_text)
-            if key.attribute.validator is not None:
-                key.attribute.validator(None, key.attribute, value)
-            values[key.path] = value
+            values[key.path] = _checked(one.value, key)
         except (TypeError, ValueError) as error:
-            faults.append(f"{one.place}: {name}: {error.args[0] if error.args else error}")
+            faults.append(f"{one.place}: {name}: {error.args[0]}")
     if faults:
         raise SettingsError(faults)
-    settings = cast("Settings", _build(Settings, values, ()))
-    return _below(folder, settings)
+    settings = cast("Settings", _build(Settings, values))
+    return evolve(settings, data_dir=folder / settings.data_dir)
 
 
 def flatten(settings: Settings) -> dict[str, object]:
-    """Every setting by its dotted name; secrets are shown as ``***``."""
+    """Every setting by its dotted name; a secret that is set is shown as ``***``."""
     flat: dict[str, object] = {}
     for key in _keys(Settings):
         value: Any = settings
@@ -95,12 +95,12 @@ def flatten(settings: Settings) -> dict[str, object]:
 def _keys(cls: type, above: tuple[str, ...] = ()) -> Iterator[_Key]:
     hints = get_type_hints(cls)
     for attribute in fields(cls):
-        path = (*above, attribute.name)
         kind = hints[attribute.name]
+        path = (*above, attribute.name)
         if isinstance(kind, type) and has(kind):
             yield from _keys(kind, path)
         else:
-            yield _Key(".".join(path).replace("_", "-"), path, kind, attribute)
+            yield _Key(path, kind, attribute)
 
 
 def _file(file: Path | None, environment: Mapping[str, str], folder: Path) -> Path | None:
@@ -132,11 +132,11 @@ def _from_table(
     sections = {name.rpartition(".")[0] for name in keys}
     for part, value in table.items():
         name = f"{above}{part}"
-        if isinstance(value, dict) and name in sections:
+        if name in keys:
+            yield name, _Given(value, place)
+        elif isinstance(value, dict) and name in sections:
             inner = cast("dict[str, object]", value)
             yield from _from_table(inner, place, f"{name}.", keys, faults)
-        elif name in keys:
-            yield name, _Given(value, place)
         else:
             faults.append(f"{place}: {name}: unknown key{_nearest(name, [*keys, *sections])}")
 
@@ -144,14 +144,14 @@ def _from_table(
 def _from_environment(
     environment: Mapping[str, str], keys: Mapping[str, _Key], faults: list[str]
 ) -> Iterator[tuple[str, _Given]]:
-    variables = {key.variable: key.name for key in keys.values()}
+    variables = {key.variable: key for key in keys.values()}
     for variable, text in environment.items():
         if not variable.startswith(PREFIX) or variable == FILE_VARIABLE:
             continue
-        if variable.startswith(f"{PREFIX}TEST_"):
+        if variable.startswith(_TEST_PREFIX):
             continue
-        if variable in variables:
-            yield variables[variable], _Given(text, variable, from_text=True)
+        if key := variables.get(variable):
+            yield key.name, _Given(from_text(text, key.type), variable)
         else:
             faults.append(f"{variable}: unknown variable{_nearest(variable, list(variables))}")
 
@@ -161,75 +161,23 @@ def _nearest(name: str, known: list[str]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-def _structure(value: object, kind: Any, *, from_text: bool) -> object:
-    """*value* as *kind*; a text from the environment is read as the kind it must be."""
-    if get_origin(kind) in (Union, UnionType):
-        if from_text and value == "":
-            return None
-        (kind,) = (one for one in get_args(kind) if one is not NoneType)
-    if get_origin(kind) is Literal:
-        if value not in get_args(kind):
-            raise ValueError(f"must be one of {', '.join(get_args(kind))}, not {value!r}")
-        return value
-    if get_origin(kind) is tuple:
-        return _texts(value, from_text=from_text)
-    if kind is bool:
-        return _boolean(value, from_text=from_text)
-    if kind in (int, float):
-        return _number(value, kind, from_text=from_text)
-    if not isinstance(value, str) and not (kind is Path and isinstance(value, Path)):
-        raise TypeError(f"must be text, not {value!r}")
-    try:
-        return kind(value)
-    except ValueError as error:
-        choices = ", ".join(str(one) for one in kind)
-        raise ValueError(f"must be one of {choices}, not {value!r}") from error
+def _checked(value: object, key: _Key) -> object:
+    structured = structure(value, key.type)
+    if key.attribute.validator is not None:
+        key.attribute.validator(None, key.attribute, structured)
+    return structured
 
 
-def _texts(value: object, *, from_text: bool) -> tuple[str, ...]:
-    if from_text:
-        return tuple(part.strip() for part in str(value).split(",") if part.strip())
-    if not isinstance(value, list | tuple):
-        raise TypeError(f"must be a list of texts, not {value!r}")
-    items = cast("list[object]", list(value))
-    if not all(isinstance(item, str) for item in items):
-        raise TypeError(f"must be a list of texts, not {value!r}")
-    return tuple(cast("list[str]", items))
-
-
-def _boolean(value: object, *, from_text: bool) -> bool:
-    if from_text:
-        value = {"true": True, "1": True, "false": False, "0": False}.get(str(value).lower(), value)
-    if not isinstance(value, bool):
-        raise TypeError(f"must be true or false, not {value!r}")
-    return value
-
-
-def _number(value: object, kind: type[int] | type[float], *, from_text: bool) -> int | float:
-    words = "a whole number" if kind is int else "a number"
-    if from_text:
-        try:
-            return kind(str(value))
-        except ValueError as error:
-            raise ValueError(f"must be {words}, not {value!r}") from error
-    if isinstance(value, bool) or not isinstance(value, int if kind is int else int | float):
-        raise TypeError(f"must be {words}, not {value!r}")
-    return kind(value)
-
-
-def _build(cls: type, values: Mapping[tuple[str, ...], object], above: tuple[str, ...]) -> object:
+def _build(
+    cls: type, values: Mapping[tuple[str, ...], object], above: tuple[str, ...] = ()
+) -> object:
     hints = get_type_hints(cls)
     arguments: dict[str, object] = {}
     for attribute in fields(cls):
+        kind = hints[attribute.name]
         path = (*above, attribute.name)
-        if path in values:
+        if isinstance(kind, type) and has(kind):
+            arguments[attribute.name] = _build(kind, values, path)
+        elif path in values:
             arguments[attribute.name] = values[path]
-        elif isinstance(hints[attribute.name], type) and has(hints[attribute.name]):
-            arguments[attribute.name] = _build(hints[attribute.name], values, path)
     return cls(**arguments)
-
-
-def _below(folder: Path, settings: Settings) -> Settings:
-    from attrs import evolve
-
-    return evolve(settings, data_dir=folder / settings.data_dir)
