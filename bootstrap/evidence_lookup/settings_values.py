@@ -2,10 +2,11 @@
 
 import tomllib
 from collections.abc import Callable
-from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_origin
+
+from evidence_lookup.domain.hit import SearchMode
 
 if TYPE_CHECKING:
     from cattrs import Converter
@@ -44,23 +45,18 @@ def _converter() -> "Converter":
 
     converter = Converter(detailed_validation=False)
     for kind, words in ((bool, "true or false"), (int, "a whole number"), (str, "text")):
-        converter.register_structure_hook_func(_is(kind), _strict(kind, words))
-    converter.register_structure_hook_func(_is(float), _float)
-    converter.register_structure_hook_func(_is(Path), lambda value, _: Path(_text(value)))
+        converter.register_structure_hook(kind, _strict(kind, words))
+    converter.register_structure_hook(float, _float)
+    converter.register_structure_hook(Path, lambda value, _: Path(_text(value)))
     converter.register_structure_hook_func(_is_generic(tuple), lambda value, _: _texts(value))
-    converter.register_structure_hook_func(
-        lambda kind: isinstance(kind, type) and issubclass(kind, StrEnum),
-        lambda value, kind: kind(_choice(value, [str(one) for one in kind])),
+    converter.register_structure_hook(
+        SearchMode, lambda value, kind: kind(_choice(value, [str(mode) for mode in SearchMode]))
     )
     converter.register_structure_hook_func(
         _is_generic(Literal),
         lambda value, kind: _choice(value, list(get_args(kind))),
     )
     return converter
-
-
-def _is(wanted: object) -> Callable[[object], bool]:
-    return lambda kind: kind is wanted
 
 
 def _is_generic(wanted: object) -> Callable[[object], bool]:
