@@ -27,6 +27,9 @@ OnProgress: TypeAlias = Callable[[IngestProgress], None]
 _PASSAGES_AT_ONCE = 64
 
 
+def _unseen(_: IngestProgress) -> None: ...
+
+
 @frozen
 class Ingest:
     """The use case. One ingest at a time per index; lookups may run meanwhile."""
@@ -48,7 +51,7 @@ class Ingest:
         exclude: Sequence[str] = (),
         defaults: DocumentDefaults | None = None,
         rebuild: bool = False,
-        on_progress: OnProgress = lambda _: None,
+        on_progress: OnProgress | None = None,
     ) -> IngestReport:
         """Make the index hold the documents at *path* as they are now.
 
@@ -74,7 +77,7 @@ class Ingest:
             await self.catalogue.remove([e.doc_id for e in await self.catalogue.entries()])
         await self.store.prepare(model=self.embedder.model, dimension=self.embedder.dimension)
         state = IngestState(await self.catalogue.entries())
-        run = _Run(self, defaults or DocumentDefaults(), state, len(files), on_progress)
+        run = _Run(self, defaults or DocumentDefaults(), state, len(files), on_progress or _unseen)
         for file in files:
             run.report_progress(file.source)
             if isinstance(file, SourceFile):

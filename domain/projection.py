@@ -2,6 +2,7 @@
 
 from attrs import frozen
 
+from evidence_lookup.domain.errors import EvidenceLookupError
 from evidence_lookup.domain.result import LookupResult
 from evidence_lookup.domain.status import CompletenessHint, EvidenceStatus, RelevanceLevel
 
@@ -31,7 +32,7 @@ class Projection:
     completeness_message: str
     reason: str | None
     evidence: tuple[ProjectedEvidence, ...]
-    invocation_id: str
+    invocation_id: str | None
 
 
 def project(result: LookupResult) -> Projection:
@@ -58,4 +59,19 @@ def project(result: LookupResult) -> Projection:
             for entry in reversed(entries.values())
         ),
         invocation_id=result.invocation_id,
+    )
+
+
+def unavailable(error: EvidenceLookupError) -> Projection:
+    """The agent's view of a lookup that could not even be tried."""
+    return Projection(
+        found=False,
+        evidence_status=EvidenceStatus.UNAVAILABLE,
+        message=f"The knowledge base is unavailable: {error}",
+        relevance_level=RelevanceLevel.NONE,
+        completeness_hint=CompletenessHint.NONE,
+        completeness_message="There is no evidence to be complete.",
+        reason=error.kind,
+        evidence=(),
+        invocation_id=None,
     )

@@ -1,0 +1,71 @@
+"""Whether a set-up works: each part is asked, none is assumed."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from attrs import frozen
+
+from evidence_lookup.application.readiness import Readiness
+from evidence_lookup.domain.errors import EvidenceLookupError
+from evidence_lookup.ports.catalogue import Catalogue
+from evidence_lookup.ports.embedder import Embedder
+from evidence_lookup.ports.trace import TraceReader
+
+Ask: TypeAlias = Callable[[], Awaitable[str]]
+
+
+@frozen
+class Check:
+    """One part of the set-up: whether it works, and what it says of itself or what to do."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+@frozen
+class Diagnosis:
+    """Asks embedder, knowledge, catalogue and traces, in this order."""
+
+    embedder: Embedder
+    readiness: Readiness
+    catalogue: Catalogue
+    traces: TraceReader
+
+    async def run(self) -> tuple[Check, ...]:
+        """One check for each part; a part that fails does not stop the others."""
+        parts: dict[str, Ask] = {
+            "embedder": self._embedder,
+            "knowledge": self._knowledge,
+            "catalogue": self._catalogue,
+            "traces": self._traces,
+        }
+        return tuple([await _check(name, ask) for name, ask in parts.items()])
+
+    async def _embedder(self) -> str:
+        vector = await self.embedder.embed_query("ready?")
+        return f"{self.embedder.model}, {len(vector)} dimensions"
+
+    async def _knowledge(self) -> str:
+        self.readiness.forget()
+        found = await self.readiness.capabilities()
+        modes = ", ".join(sorted(found.modes))
+        return f"{found.path}: {found.dimension} dimensions, {found.semantics}, modes {modes}"
+
+    async def _catalogue(self) -> str:
+        entries = await self.catalogue.entries()
+        cut_short = sum(not entry.is_complete for entry in entries)
+        chunks = sum(entry.chunk_count for entry in entries)
+        text = f"{len(entries)} documents, {chunks} chunks"
+        return f"{text}; {cut_short} of an interrupted ingest, run it again" if cut_short else text
+
+    async def _traces(self) -> str:
+        newest = await self.traces.recent(limit=1)
+        return f"last lookup at {newest[0].created_at:%Y-%m-%d %H:%M:%S} UTC" if newest else "empty"
+
+
+async def _check(name: str, ask: Ask) -> Check:
+    try:
+        return Check(name, True, await ask())
+    except EvidenceLookupError as error:
+        return Check(name, False, f"{error.kind}: {error}")

@@ -1,0 +1,58 @@
+"""Options that several commands share, and how their values are read."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias, cast
+
+import typer
+
+from evidence_lookup.settings import Settings
+
+DataDir: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(help="Folder of the index and the traces. [default: .evidence-lookup]"),
+]
+Config: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(help="Settings file. [default: evidence-lookup.toml, if there is one]"),
+]
+Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Show the trace of an error.")]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+ScopeOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scope",
+        metavar="KEY=VALUE",
+        help="Narrow by metadata; repeatable. KEY:=JSON gives numbers, booleans and lists.",
+    ),
+]
+
+
+def settings_from(config: Path | None, data_dir: Path | None) -> Settings:
+    """The settings of the current directory with the command line's options over them."""
+    from evidence_lookup.settings_loading import load_settings
+
+    return load_settings(config, overrides={"data-dir": data_dir} if data_dir else None)
+
+
+def scope_from(pairs: list[str] | None) -> dict[str, Any]:
+    """``["tenant=acme", "level:=3"]`` as a mapping.
+
+    Raises:
+        typer.BadParameter: a pair has no ``=``, or its JSON is none.
+    """
+    scope: dict[str, Any] = {}
+    for pair in pairs or []:
+        name, mark, text = pair.partition("=")
+        if not mark or not name:
+            raise typer.BadParameter(f"{pair!r} is not KEY=VALUE", param_hint="--scope")
+        scope[name.removesuffix(":")] = _json(text, pair) if name.endswith(":") else text
+    return scope
+
+
+def _json(text: str, pair: str) -> object:
+    try:
+        return cast("object", json.loads(text))
+    except json.JSONDecodeError as error:
+        message = f"{pair!r}: what follows := is not JSON: {error.msg}"
+        raise typer.BadParameter(message, param_hint="--scope") from error

@@ -1,0 +1,45 @@
+"""A progress bar for an ingest, on standard error."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+if TYPE_CHECKING:
+    from evidence_lookup.application.ingest_report import IngestProgress, IngestReport
+    from evidence_lookup.knowledge_base import SyncKnowledgeBase
+
+
+def ingest_with_progress(base: "SyncKnowledgeBase", path: Path, **options: Any) -> "IngestReport":
+    """As `SyncKnowledgeBase.ingest`, with a bar where standard error is a terminal."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("files, {task.fields[passages]} passages, {task.fields[rate]}/s"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("Ingesting", total=None, passages=0, rate="0.0")
+
+        def on_progress(at: "IngestProgress") -> None:
+            elapsed = progress.tasks[task].elapsed or 0.0
+            rate = f"{at.passages / elapsed:.1f}" if elapsed else "0.0"
+            progress.update(
+                task,
+                completed=at.files_done,
+                total=at.files_total,
+                passages=at.passages,
+                rate=rate,
+            )
+
+        return base.ingest(path, on_progress=on_progress, **options)

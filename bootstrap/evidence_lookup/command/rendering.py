@@ -1,0 +1,172 @@
+"""Results for people: tables and colour in a terminal, plain text elsewhere."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from evidence_lookup.command.trace_rendering import show_retrieval
+from evidence_lookup.domain.evidence import EvidenceBlock
+from evidence_lookup.domain.record import ToolInvocation
+from evidence_lookup.domain.result import LookupResult
+from evidence_lookup.domain.status import EvidenceStatus
+from evidence_lookup.settings import Settings
+
+if TYPE_CHECKING:
+    from evidence_lookup.application.diagnosis import Check
+    from evidence_lookup.application.ingest_report import IngestReport
+
+_STATUS_STYLE = {
+    EvidenceStatus.FOUND: "green",
+    EvidenceStatus.LOW_RELEVANCE: "yellow",
+    EvidenceStatus.NO_EVIDENCE: "yellow",
+    EvidenceStatus.UNAVAILABLE: "red",
+}
+
+
+def print_json(value: object) -> None:
+    """*value* as indented JSON on standard output, in UTF-8 whatever the terminal's encoding."""
+    import json
+    import sys
+
+    from evidence_lookup.adapters.json_values import to_json
+
+    text = json.dumps(to_json(value), ensure_ascii=False, indent=2, allow_nan=False)
+    sys.stdout.buffer.write(text.encode("utf-8", "replace") + b"\n")
+    sys.stdout.flush()
+
+
+def show_result(result: LookupResult) -> None:
+    """The status in a line, then each block: id, title, place, why, content."""
+    console = Console()
+    style = _STATUS_STYLE[result.evidence_status]
+    console.print(Text(result.message, style=f"bold {style}"))
+    if result.found:
+        console.print(
+            f"relevance {result.relevance_level}, {result.completeness_hint}: "
+            f"{result.completeness_message}",
+            style="dim",
+            markup=False,
+        )
+    for rank, block in enumerate(result.evidence_blocks, start=1):
+        console.print()
+        _show_block(console, rank, block)
+    console.print()
+    console.print(f"lookup {result.invocation_id}", style="dim", markup=False, soft_wrap=True)
+
+
+def show_explanation(result: LookupResult) -> None:
+    """How the result came about."""
+    show_retrieval(
+        Console(),
+        result.query_transform,
+        result.retrieval_trace,
+        result.rerank_trace,
+        result.context_pack.summary,
+    )
+
+
+def show_trace(trace: ToolInvocation) -> None:
+    """A recorded lookup, then how its result came about."""
+    console = Console()
+    console.print(Text(trace.query, style="bold"))
+    console.print(
+        f"{trace.id}  {trace.created_at:%Y-%m-%d %H:%M:%S} UTC  {trace.evidence_status}  "
+        f"{trace.duration_seconds * 1000:.0f} ms"
+        + (f"  session {trace.session_id}" if trace.session_id else ""),
+        style="dim",
+        markup=False,
+    )
+    details = trace.retrieval_details
+    show_retrieval(
+        console,
+        details.query_transform,
+        details.retrieval_trace,
+        details.rerank_trace,
+        details.context_pack_summary,
+    )
+
+
+def show_traces(traces: Sequence[ToolInvocation]) -> None:
+    """A table of recorded lookups."""
+    if not traces:
+        Console().print("No lookup is recorded yet.")
+        return
+    table = Table("id", "time (UTC)", "status", "blocks", "ms", "query", box=None)
+    for trace in traces:
+        table.add_row(
+            trace.id,
+            f"{trace.created_at:%Y-%m-%d %H:%M:%S}",
+            Text(trace.evidence_status, style=_STATUS_STYLE[trace.evidence_status]),
+            str(trace.block_count),
+            f"{trace.duration_seconds * 1000:.0f}",
+            escape(" ".join(trace.query.split())[:80]),
+        )
+    Console().print(table)
+
+
+def show_ingest_report(report: "IngestReport") -> None:
+    """The counts in a line, then warnings and skipped files with their reasons."""
+    console = Console()
+    counts = ", ".join(
+        f"{len(ids)} {name}"
+        for name, ids in (
+            ("added", report.added),
+            ("changed", report.changed),
+            ("unchanged", report.unchanged),
+            ("removed", report.removed),
+            ("skipped", report.skipped),
+        )
+    )
+    rate = report.chunk_count / report.seconds if report.seconds else 0.0
+    console.print(Text(f"Documents: {counts}.", style="bold"))
+    console.print(
+        f"{report.chunk_count} chunks written in {report.seconds:.1f} s ({rate:.1f}/s)", style="dim"
+    )
+    for warning in report.warnings:
+        console.print(Text.assemble(("warning ", "yellow"), warning), soft_wrap=True)
+    for file in report.skipped:
+        line = Text.assemble(("skipped ", "yellow"), f"{file.source}: {file.reason}")
+        console.print(line, soft_wrap=True)
+
+
+def show_checks(settings: Settings, checks: "Sequence[Check]") -> None:
+    """A line for each part of the set-up."""
+    table = Table(box=None, show_header=False)
+    table.add_row("", "data folder", escape(str(settings.data_dir)))
+    for check in checks:
+        mark = Text("ok", style="green") if check.ok else Text("failed", style="red")
+        table.add_row(mark, check.name, Text(check.detail, overflow="fold"))
+    Console().print(table)
+
+
+def show_settings(flat: Mapping[str, object]) -> None:
+    """A line for each setting."""
+    table = Table(box=None, show_header=False)
+    for name, value in flat.items():
+        table.add_row(name, Text("" if value is None else str(value), overflow="fold"))
+    Console().print(table)
+
+
+def _show_block(console: Console, rank: int, block: EvidenceBlock) -> None:
+    heading = Text.assemble((f"{rank}. ", "bold"), (block.evidence_key, "bold cyan"))
+    console.print(heading, soft_wrap=True)
+    for name, value in (
+        ("title", block.title),
+        ("section", block.breadcrumb if block.breadcrumb != block.title else None),
+        ("why", ", ".join(block.hit_reasons)),
+        ("score", _score(block)),
+    ):
+        if value:
+            console.print(Text.assemble((f"   {name:8}", "dim"), value), soft_wrap=True)
+    for line in block.content.splitlines():
+        console.print(Text(f"   │ {line}"), soft_wrap=True)
+
+
+def _score(block: EvidenceBlock) -> str:
+    value = "none" if block.score.value is None else f"{block.score.value:.4f}"
+    similarity = "" if block.similarity is None else f", similarity {block.similarity:.3f}"
+    return f"{value} ({block.score.semantics}){similarity}"

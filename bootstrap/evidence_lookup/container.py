@@ -1,0 +1,77 @@
+"""Everything that is wired, in reading order: settings, clients, adapters, use cases."""
+
+from dependency_injector import containers, providers
+
+from evidence_lookup import opening
+from evidence_lookup.adapters.system import SystemClock, new_id
+from evidence_lookup.application.diagnosis import Diagnosis
+from evidence_lookup.application.hint_index import HintIndex
+from evidence_lookup.application.ingest import Ingest
+from evidence_lookup.application.lookup import Lookup
+from evidence_lookup.application.readiness import Readiness
+from evidence_lookup.application.recording import Recording
+from evidence_lookup.application.retrieval import Retriever
+from evidence_lookup.domain.text import estimate_tokens
+from evidence_lookup.settings import Settings
+
+
+class Container(containers.DeclarativeContainer):
+    """Override a provider to put a part of your own in its place."""
+
+    settings = providers.Dependency(instance_of=Settings)
+
+    # Clients: opened on first use, closed by shutdown_resources().
+    milvus = providers.Resource(opening.open_milvus, settings)
+    catalogue = providers.Resource(opening.open_catalogue, settings)
+    traces = providers.Resource(opening.open_traces, settings)
+    embedder = providers.Resource(opening.open_embedder, settings)
+
+    # Adapters, one for each port.
+    clock = providers.Singleton(SystemClock)
+    new_id = providers.Object(new_id)
+    count_tokens = providers.Object(estimate_tokens)
+    knowledge = providers.Selector(
+        settings.provided.store,
+        milvus=milvus,
+        memory=providers.Singleton(opening.memory_knowledge, settings),
+    )
+    search = knowledge
+    store = knowledge
+    recorder = providers.Factory(opening.recorder, settings, traces)
+    source = providers.Singleton(opening.document_source)
+    reader = providers.Singleton(opening.document_reader)
+    chunker = providers.Singleton(opening.chunker, settings, embedder)
+    build_hint_matcher = providers.Callable(opening.hint_matcher_builder)
+
+    # Use cases.
+    rules = providers.Singleton(opening.lookup_rules, settings, embedder)
+    readiness = providers.Singleton(Readiness, search=search, embedder=embedder)
+    hint_index = providers.Singleton(HintIndex, catalogue=catalogue, build=build_hint_matcher)
+    recording = providers.Singleton(Recording, recorder=recorder)
+    retriever = providers.Singleton(
+        Retriever, search=search, embedder=embedder, readiness=readiness
+    )
+    lookup = providers.Singleton(
+        Lookup,
+        hint_index=hint_index,
+        retriever=retriever,
+        count_tokens=count_tokens,
+        recording=recording,
+        clock=clock,
+        new_id=new_id,
+        rules=rules,
+    )
+    ingest = providers.Singleton(
+        Ingest,
+        source=source,
+        reader=reader,
+        chunker=chunker,
+        embedder=embedder,
+        store=store,
+        catalogue=catalogue,
+        clock=clock,
+        max_file_bytes=settings.provided.ingest.max_file_bytes,
+    )
+    diagnosis = providers.Singleton(
+        Diagnosis, embedder=embedder, readiness=readiness, catalogue=catalogue, traces=traces
+    )

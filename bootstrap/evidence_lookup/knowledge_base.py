@@ -1,0 +1,275 @@
+"""The front door: a knowledge base that a host opens, asks and closes."""
+
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Generator,
+    Mapping,
+    Sequence,
+)
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial, wraps
+from inspect import isawaitable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
+
+from attrs import field, frozen
+
+from evidence_lookup.domain.errors import EvidenceLookupError
+from evidence_lookup.domain.filters import Scope, ScopeValue
+from evidence_lookup.domain.hit import SearchMode
+from evidence_lookup.domain.record import ToolInvocation
+from evidence_lookup.domain.result import LookupResult
+from evidence_lookup.settings import Settings
+
+if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
+
+    from evidence_lookup.application.diagnosis import Check, Diagnosis
+    from evidence_lookup.application.ingest import Ingest, OnProgress
+    from evidence_lookup.application.ingest_report import IngestReport
+    from evidence_lookup.application.lookup import Lookup
+    from evidence_lookup.container import Container
+    from evidence_lookup.ports.trace import TraceReader
+
+T = TypeVar("T")
+P = ParamSpec("P")
+GivenScope: TypeAlias = Scope | Mapping[str, ScopeValue] | None
+
+
+@frozen
+class KnowledgeBase:
+    """Answers questions with evidence. Made by `open_knowledge_base`; used in one event loop."""
+
+    settings: Settings
+    _traces: "TraceReader" = field(alias="traces")
+    _lookup: "Lookup" = field(alias="lookup")
+    _ingest: "Ingest" = field(alias="ingest")
+    _diagnosis: "Diagnosis" = field(alias="diagnosis")
+
+    async def lookup(
+        self,
+        query: str,
+        *,
+        scope: GivenScope = None,
+        category: str | None = None,
+        mode: SearchMode | str | None = None,
+        session_id: str | None = None,
+        raise_unavailable: bool = True,
+    ) -> LookupResult:
+        """The evidence for *query*, best first, with the traces of how it was found.
+
+        *scope* and *category* narrow every attempt. Without *mode* the settings' one is used.
+
+        Raises:
+            ScopeError: the scope is malformed, or lacks a value that the settings require.
+            EvidenceLookupError: the knowledge base is unavailable. With *raise_unavailable* off
+                the result says so instead (`evidence_status` is ``unavailable``).
+        """
+        answers = await self.lookup_many(
+            [query],
+            scope=scope,
+            category=category,
+            mode=mode,
+            session_id=session_id,
+            raise_unavailable=raise_unavailable,
+        )
+        return answers[0]
+
+    async def lookup_many(
+        self,
+        queries: Sequence[str],
+        *,
+        scope: GivenScope = None,
+        category: str | None = None,
+        mode: SearchMode | str | None = None,
+        session_id: str | None = None,
+        raise_unavailable: bool = True,
+    ) -> list[LookupResult]:
+        """As `lookup` for each of *queries*, in their order; several run at once.
+
+        Raises:
+            ScopeError, EvidenceLookupError: as for `lookup`, of the first query that fails.
+        """
+        answers = await self._lookup.lookup_many(
+            queries,
+            scope=_scope(scope, category),
+            mode=SearchMode(mode) if mode is not None else None,
+            session_id=session_id,
+        )
+        if raise_unavailable:
+            for _, error in answers:
+                if error is not None:
+                    raise error
+        return [result for result, _ in answers]
+
+    async def lookup_knowledge(
+        self, query: str, *, scope: GivenScope = None, session_id: str | None = None
+    ) -> dict[str, Any]:
+        """The agent's view of the answer as a plain dict, ready for JSON; never raises for want
+        of a backend or a scope: `evidence_status` is then ``unavailable`` and `reason` says why.
+        """
+        from evidence_lookup.adapters.json_values import to_json
+        from evidence_lookup.domain.projection import project, unavailable
+
+        try:
+            result = await self.lookup(
+                query, scope=scope, session_id=session_id, raise_unavailable=False
+            )
+        except EvidenceLookupError as error:
+            return to_json(unavailable(error))
+        return to_json(project(result))
+
+    def knowledge_tool(
+        self, *, scope: GivenScope = None, session_id: str | None = None
+    ) -> Callable[[str], Awaitable[dict[str, Any]]]:
+        """`lookup_knowledge(query)` for an agent: one argument, the host's scope bound in."""
+
+        async def lookup_knowledge(query: str) -> dict[str, Any]:
+            """Look up the team's own documents. Cite evidence by its document_id."""
+            return await self.lookup_knowledge(query, scope=scope, session_id=session_id)
+
+        return lookup_knowledge
+
+    async def ingest(
+        self,
+        path: Path | str,
+        *,
+        include: Sequence[str] | None = None,
+        exclude: Sequence[str] | None = None,
+        prefix: str = "",
+        scope: Mapping[str, str | int | bool] | None = None,
+        category_from_folder: bool | None = None,
+        rebuild: bool = False,
+        on_progress: "OnProgress | None" = None,
+    ) -> "IngestReport":
+        """Bring the index in line with the documents at *path*, a folder or a file.
+
+        *include* and *exclude* are patterns as in ``.gitignore``; *prefix* stands before ids made
+        of paths; *scope* is put on every chunk. What is not given comes from the settings.
+
+        Raises:
+            UnreadableDocumentError: there is nothing at *path*.
+            EmbedderMismatchError: another embedder made the index; *rebuild* starts anew.
+            BackendError: the index cannot be written; running it again completes it.
+        """
+        from evidence_lookup.application.document_building import DocumentDefaults
+
+        settings = self.settings.ingest
+        by_folder = settings.category_from_folder
+        defaults = DocumentDefaults(
+            prefix=prefix,
+            scope=dict(scope or {}),
+            category_from_folder=by_folder
+            if category_from_folder is None
+            else category_from_folder,
+        )
+        return await self._ingest.ingest(
+            Path(path),
+            include=settings.include if include is None else include,
+            exclude=settings.exclude if exclude is None else exclude,
+            defaults=defaults,
+            rebuild=rebuild,
+            on_progress=on_progress,
+        )
+
+    async def trace(self, invocation_id: str) -> ToolInvocation | None:
+        """The record of one lookup, by its `invocation_id`, or None."""
+        return await self._traces.get(invocation_id)
+
+    async def recent_traces(
+        self, *, limit: int = 20, session_id: str | None = None
+    ) -> tuple[ToolInvocation, ...]:
+        """At most *limit* records, newest first; with *session_id* only those of that session."""
+        return await self._traces.recent(limit=limit, session_id=session_id)
+
+    async def diagnose(self) -> "tuple[Check, ...]":
+        """One check for each part of the set-up, as ``evidence-lookup doctor`` shows them."""
+        return await self._diagnosis.run()
+
+
+def _synchronous(
+    method: Callable[Concatenate[KnowledgeBase, P], Coroutine[Any, Any, T]],
+) -> "Callable[Concatenate[SyncKnowledgeBase, P], T]":
+    @wraps(method)
+    def call(self: "SyncKnowledgeBase", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self.portal.call(partial(method, self.base, *args, **kwargs))
+
+    return call
+
+
+@frozen
+class SyncKnowledgeBase:
+    """The synchronous twin of `KnowledgeBase`, method by method; safe to share between threads.
+
+    Callbacks are called in the background thread that runs the event loop.
+    """
+
+    base: KnowledgeBase
+    portal: "BlockingPortal"
+
+    lookup = _synchronous(KnowledgeBase.lookup)
+    lookup_many = _synchronous(KnowledgeBase.lookup_many)
+    lookup_knowledge = _synchronous(KnowledgeBase.lookup_knowledge)
+    ingest = _synchronous(KnowledgeBase.ingest)
+    trace = _synchronous(KnowledgeBase.trace)
+    recent_traces = _synchronous(KnowledgeBase.recent_traces)
+    diagnose = _synchronous(KnowledgeBase.diagnose)
+
+
+@asynccontextmanager
+async def open_knowledge_base(
+    settings: Settings | None = None, *, container: "Container | None" = None
+) -> AsyncGenerator[KnowledgeBase]:
+    """A knowledge base, open inside the running event loop and closed at the end.
+
+    Without *settings* those of the current directory are loaded. A backend that is down does not
+    stop the opening: lookups then say so. *container* is one whose providers were overridden.
+
+    Raises:
+        SettingsError: the settings are wrong.
+        MissingExtraError: the settings name a backend whose extra is not installed.
+    """
+    from evidence_lookup.container import Container
+    from evidence_lookup.settings_loading import load_settings
+
+    container = container or Container(settings=settings or load_settings())
+    try:
+        yield KnowledgeBase(
+            settings=container.settings(),
+            traces=await _made(container.traces()),
+            lookup=await _made(container.lookup()),
+            ingest=await _made(container.ingest()),
+            diagnosis=await _made(container.diagnosis()),
+        )
+    finally:
+        if closing := container.shutdown_resources():
+            await closing
+
+
+@contextmanager
+def open_knowledge_base_sync(
+    settings: Settings | None = None, *, container: "Container | None" = None
+) -> Generator[SyncKnowledgeBase]:
+    """The synchronous twin of `open_knowledge_base`; one background thread runs the event loop."""
+    from anyio.from_thread import start_blocking_portal
+
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(
+            open_knowledge_base(settings, container=container)
+        ) as base,
+    ):
+        yield SyncKnowledgeBase(base, portal)
+
+
+async def _made(made: Any) -> Any:
+    """What a provider gave: a future where an asynchronous resource is among its parts."""
+    return await made if isawaitable(made) else made
+
+
+def _scope(given: GivenScope, category: str | None) -> Scope:
+    scope = given if isinstance(given, Scope) else Scope(given or {})
+    return scope.narrowed(category=category) if category else scope
