@@ -1,0 +1,233 @@
+"""Knowledge in this process: for tests, trials and small collections."""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import anyio
+from attrs import frozen
+
+from evidence_lookup.adapters.memory.bm25 import bm25
+from evidence_lookup.adapters.vectors import check_vector
+from evidence_lookup.domain.document import Chunk
+from evidence_lookup.domain.errors import (
+    CollectionMissingError,
+    DimensionMismatchError,
+    EmbedderMismatchError,
+    InvalidChunkError,
+    UnsupportedModeError,
+)
+from evidence_lookup.domain.filters import HintFilter, Scope
+from evidence_lookup.domain.fusion import Fusion, RankedList, reciprocal_rank
+from evidence_lookup.domain.hit import FoundBy, KnowledgeSearchHit, SearchMode
+from evidence_lookup.domain.score import Score, ScoreSemantics
+from evidence_lookup.domain.text import cut
+from evidence_lookup.ports.knowledge_search import (
+    KnowledgeSearchRequest,
+    KnowledgeSearchResponse,
+    SearchCapabilities,
+)
+from evidence_lookup.ports.knowledge_store import EmbeddedChunk
+
+if TYPE_CHECKING:
+    from evidence_lookup.ports.embedder import Vectors
+
+_PATH = "memory"
+_MAX_TOP_K = 16_384
+_MAX_QUERY_CHARACTERS = 8_192
+_LEAST_FUSED = 30
+
+
+@frozen
+class _Collection:
+    model: str
+    dimension: int
+    rows: Mapping[str, EmbeddedChunk]
+
+
+class MemoryKnowledge:
+    """One collection as `KnowledgeSearchPort` and `KnowledgeStore`; gone with the process.
+
+    Dense scores are cosines. *fusion* makes one list of two in a hybrid search, with the weights
+    *dense_weight* and *keyword_weight*, from 0.
+    """
+
+    def __init__(
+        self,
+        *,
+        fusion: Fusion = reciprocal_rank,
+        dense_weight: float = 1.0,
+        keyword_weight: float = 1.0,
+    ) -> None:
+        self._fusion = fusion
+        self._weights = {SearchMode.DENSE: dense_weight, SearchMode.KEYWORD: keyword_weight}
+        self._collection: _Collection | None = None
+
+    async def search(self, request: KnowledgeSearchRequest) -> KnowledgeSearchResponse:
+        """As `KnowledgeSearchPort.search`."""
+        if request.vector is None and request.mode is not SearchMode.KEYWORD:
+            raise UnsupportedModeError(f"a {request.mode} search needs the query's vector")
+        collection = self._there()
+        if request.vector is not None:
+            check_vector(request.vector, collection.dimension, what="the query's vector")
+        # Writes put a new collection in place, so that a thread reads one that nobody changes.
+        hits = await anyio.to_thread.run_sync(self._find, collection, request)
+        return KnowledgeSearchResponse(hits=hits, mode=request.mode, path=_PATH)
+
+    async def probe(self) -> SearchCapabilities:
+        """As `KnowledgeSearchPort.probe`."""
+        collection = self._there()
+        return SearchCapabilities(
+            path=_PATH,
+            dimension=collection.dimension,
+            semantics=ScoreSemantics.COSINE,
+            modes=frozenset(SearchMode),
+            max_top_k=_MAX_TOP_K,
+            max_query_characters=_MAX_QUERY_CHARACTERS,
+            embedder=collection.model,
+        )
+
+    async def prepare(self, *, model: str, dimension: int) -> None:
+        """As `KnowledgeStore.prepare`."""
+        if self._collection is None:
+            self._collection = _Collection(model, dimension, {})
+        if self._collection.model != model:
+            raise EmbedderMismatchError(
+                f"the collection holds vectors of {self._collection.model!r}, but the embedder is "
+                f"{model!r}: run 'evidence-lookup ingest --rebuild', or set the embedder back",
+                stored=self._collection.model,
+                configured=model,
+            )
+        if self._collection.dimension != dimension:
+            raise DimensionMismatchError(
+                f"the collection has {self._collection.dimension} dimensions, not {dimension}",
+                expected=self._collection.dimension,
+                actual=dimension,
+            )
+
+    async def upsert(self, chunks: Sequence[EmbeddedChunk]) -> None:
+        """As `KnowledgeStore.upsert`; of chunks with one key the last one stays."""
+        if chunks:
+            collection = self._there()
+            self._put(collection, {**collection.rows, **_checked(chunks, collection.dimension)})
+
+    async def replace_document(self, doc_id: str, chunks: Sequence[EmbeddedChunk]) -> None:
+        """As `KnowledgeStore.replace_document`."""
+        foreign = {one.chunk.doc_id for one in chunks} - {doc_id}
+        if foreign:
+            raise InvalidChunkError(
+                f"chunks of {sorted(foreign)} were given for document {doc_id!r}"
+            )
+        collection = self._there()
+        rows = _checked(chunks, collection.dimension)
+        self._put(collection, {**_without(collection.rows, (doc_id,)), **rows})
+
+    async def delete_documents(self, doc_ids: Sequence[str]) -> None:
+        """As `KnowledgeStore.delete_documents`."""
+        if doc_ids:
+            collection = self._there()
+            self._put(collection, _without(collection.rows, doc_ids))
+
+    async def drop(self) -> None:
+        """As `KnowledgeStore.drop`."""
+        self._collection = None
+
+    async def aclose(self) -> None:
+        """There is nothing to close."""
+
+    def _there(self) -> _Collection:
+        if self._collection is None:
+            raise CollectionMissingError("nothing was ingested into this process's memory yet")
+        return self._collection
+
+    def _put(self, collection: _Collection, rows: Mapping[str, EmbeddedChunk]) -> None:
+        self._collection = _Collection(collection.model, collection.dimension, rows)
+
+    def _find(
+        self, collection: _Collection, request: KnowledgeSearchRequest
+    ) -> tuple[KnowledgeSearchHit, ...]:
+        rows = {
+            key: row
+            for key, row in collection.rows.items()
+            if _is_visible(row.chunk, request.scope, request.hint_filter)
+        }
+        cosines = {} if request.vector is None else _cosines(request.vector, rows)
+        lists: dict[SearchMode, list[tuple[str, Score]]] = {}
+        if request.mode is not SearchMode.KEYWORD:
+            lists[SearchMode.DENSE] = _ordered(cosines, ScoreSemantics.COSINE)
+        if request.mode is not SearchMode.DENSE:
+            query = cut(request.query, _MAX_QUERY_CHARACTERS)
+            weights = bm25(query, {key: row.chunk.passage for key, row in rows.items()})
+            lists[SearchMode.KEYWORD] = _ordered(weights, ScoreSemantics.BM25)
+        found: dict[str, list[FoundBy]] = {}
+        wanted = max(request.top_k, _LEAST_FUSED) if len(lists) > 1 else request.top_k
+        for mode, ordered in lists.items():
+            del ordered[max(wanted, 0) :]
+            for rank, (key, _) in enumerate(ordered, start=1):
+                found.setdefault(key, []).append(FoundBy(mode, rank))
+        best = self._one_list(lists)[: max(request.top_k, 0)]
+        return tuple(
+            _hit(rows[key].chunk, score, cosines, tuple(found[key])) for key, score in best
+        )
+
+    def _one_list(
+        self, lists: Mapping[SearchMode, list[tuple[str, Score]]]
+    ) -> list[tuple[str, Score]]:
+        if len(lists) == 1:
+            return next(iter(lists.values()))
+        fused = self._fusion(
+            [RankedList(tuple(ordered), self._weights[mode]) for mode, ordered in lists.items()]
+        )
+        return sorted(fused, key=lambda item: (-item[1].goodness, item[0]))
+
+
+def _checked(chunks: Sequence[EmbeddedChunk], dimension: int) -> dict[str, EmbeddedChunk]:
+    for one in chunks:
+        key = one.chunk.evidence_key
+        check_vector(one.vector, dimension, what=f"the vector of {key!r}")
+        if any(unicodedata.category(char) in ("Cc", "Cs") for char in one.chunk.doc_id):
+            raise InvalidChunkError(f"{key!r} holds a control character or lone surrogate")
+        if any(unicodedata.category(char) == "Cs" for char in one.chunk.content):
+            raise InvalidChunkError(f"the content of {key!r} holds a lone surrogate")
+    return {one.chunk.evidence_key: one for one in chunks}
+
+
+def _without(rows: Mapping[str, EmbeddedChunk], doc_ids: Sequence[str]) -> dict[str, EmbeddedChunk]:
+    gone = frozenset(doc_ids)
+    return {key: row for key, row in rows.items() if row.chunk.doc_id not in gone}
+
+
+def _is_visible(chunk: Chunk, scope: Scope, hint: HintFilter | None) -> bool:
+    return scope.allows(chunk.metadata()) and (hint is None or chunk.category == hint.category)
+
+
+def _cosines(query: "Vectors", rows: Mapping[str, EmbeddedChunk]) -> dict[str, float]:
+    import numpy as np
+
+    if not rows:
+        return {}
+    stored = np.stack([row.vector for row in rows.values()]).astype(np.float64)
+    wanted = query.astype(np.float64)
+    lengths = np.linalg.norm(stored, axis=1) * np.linalg.norm(wanted)
+    # One cell of a matrix product may differ in its last bits with its place: ties would break.
+    dots = (stored * wanted).sum(axis=1)
+    return dict(zip(rows, (dots / lengths).tolist(), strict=True))
+
+
+def _ordered(values: Mapping[str, float], semantics: ScoreSemantics) -> list[tuple[str, Score]]:
+    ordered = sorted(values.items(), key=lambda item: (-item[1], item[0]))
+    return [(key, Score(value, semantics)) for key, value in ordered]
+
+
+def _hit(
+    chunk: Chunk, score: Score, cosines: Mapping[str, float], found_by: tuple[FoundBy, ...]
+) -> KnowledgeSearchHit:
+    key = chunk.evidence_key
+    return KnowledgeSearchHit(
+        id=key,
+        content=chunk.content,
+        score=score,
+        metadata=chunk.metadata(),
+        similarity_score=Score(cosines[key], ScoreSemantics.COSINE) if key in cosines else None,
+        found_by=found_by,
+    )

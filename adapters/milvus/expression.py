@@ -1,0 +1,69 @@
+"""Filters as Milvus expressions: the one place where values become expression text.
+
+Only what every Milvus parses: equality, ``and``, ``or``, raw UTF-8 in double quotes. Lists become
+an ``or`` of equalities, since ``in`` on JSON is not known everywhere.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from evidence_lookup.domain.errors import ScopeError
+from evidence_lookup.domain.filters import HintFilter, Scope
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
+_INT64 = range(-(2**63), 2**63)
+
+
+def filter_expression(field: str, scope: Scope, hint: HintFilter | None = None) -> str:
+    """Both filters over the JSON field *field*; empty where nothing is asked.
+
+    Raises:
+        ScopeError: a name or a value cannot stand in an expression.
+    """
+    conditions = [
+        _any_of(field, name, value if isinstance(value, tuple) else (value,))
+        for name, value in scope.values.items()
+    ]
+    if hint is not None:
+        conditions.append(_any_of(field, "category", (hint.category,)))
+    return " and ".join(conditions)
+
+
+def document_expression(field: str, doc_ids: Sequence[str]) -> str:
+    """The rows of *doc_ids*, at least one.
+
+    Raises:
+        ScopeError: an id cannot stand in an expression.
+    """
+    return _any_of(field, "doc_id", doc_ids)
+
+
+def id_expression(field: str, ids: Sequence[str]) -> str:
+    """The rows whose primary key is one of *ids*, at least one."""
+    return f"{field} in [{', '.join(literal(one) for one in ids)}]"
+
+
+def literal(value: str | int | bool) -> str:
+    """*value* so that it is only ever a value, of its own type.
+
+    Raises:
+        ScopeError: it is text that no Milvus literal can hold, or no 64-bit number.
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        if value not in _INT64:
+            raise ScopeError(f"the number {value} has more than 64 bits")
+        return str(int(value))
+    if any(unicodedata.category(char) in ("Cc", "Cs") for char in value):
+        raise ScopeError(f"the value {value!r} holds a control character or lone surrogate")
+    return json.dumps(str(value), ensure_ascii=False)
+
+
+def _any_of(field: str, name: str, values: Sequence[str | int | bool]) -> str:
+    if not _NAME.fullmatch(name):
+        raise ScopeError(f"the name {name!r} cannot stand in a filter")
+    choices = [f'{field}["{name}"] == {literal(value)}' for value in values]
+    return choices[0] if len(choices) == 1 else f"({' or '.join(choices)})"

@@ -1,0 +1,84 @@
+"""Milvus as both sides of the knowledge base."""
+
+from collections.abc import Sequence
+
+from evidence_lookup.adapters.milvus import search, store
+from evidence_lookup.adapters.milvus.client import MilvusConnection
+from evidence_lookup.adapters.milvus.search import Weights
+from evidence_lookup.adapters.milvus.settings import MilvusSettings
+from evidence_lookup.domain.fusion import Fusion, reciprocal_rank
+from evidence_lookup.domain.hit import SearchMode
+from evidence_lookup.ports.knowledge_search import (
+    KnowledgeSearchRequest,
+    KnowledgeSearchResponse,
+    SearchCapabilities,
+)
+from evidence_lookup.ports.knowledge_store import EmbeddedChunk
+
+
+class MilvusKnowledge:
+    """One collection as `KnowledgeSearchPort` and `KnowledgeStore`.
+
+    Opened on first use, in the running event loop, and closed by `aclose`; after that, and after
+    a failure, the next call opens it anew. *fusion* makes one list of two in a hybrid search,
+    with the weights *dense_weight* and *keyword_weight*, from 0. A collection without a BM25
+    field is searched by vectors alone.
+    """
+
+    def __init__(
+        self,
+        settings: MilvusSettings,
+        *,
+        fusion: Fusion = reciprocal_rank,
+        dense_weight: float = 1.0,
+        keyword_weight: float = 1.0,
+    ) -> None:
+        self._connection = MilvusConnection(settings)
+        self._fusion = fusion
+        self._weights = Weights(dense_weight, keyword_weight)
+
+    async def search(self, request: KnowledgeSearchRequest) -> KnowledgeSearchResponse:
+        """As `KnowledgeSearchPort.search`; ties beyond 16,384 equal rows are the server's."""
+        return await search.search(
+            self._connection, request, fusion=self._fusion, weights=self._weights
+        )
+
+    async def probe(self) -> SearchCapabilities:
+        """As `KnowledgeSearchPort.probe`; asks the server each time."""
+        layout = await self._connection.layout(fresh=True)
+        keyword = (
+            {SearchMode.KEYWORD, SearchMode.HYBRID} if layout.has_keyword else set[SearchMode]()
+        )
+        return SearchCapabilities(
+            path=search.PATH,
+            dimension=layout.dimension,
+            semantics=layout.semantics,
+            modes=frozenset({SearchMode.DENSE, *keyword}),
+            max_top_k=search.MAX_ROWS,
+            max_query_characters=search.MAX_QUERY_CHARACTERS,
+            embedder=layout.model,
+        )
+
+    async def prepare(self, *, model: str, dimension: int) -> None:
+        """As `KnowledgeStore.prepare`."""
+        await store.prepare(self._connection, model=model, dimension=dimension)
+
+    async def upsert(self, chunks: Sequence[EmbeddedChunk]) -> None:
+        """As `KnowledgeStore.upsert`; of chunks with one key the last one stays."""
+        await store.upsert(self._connection, chunks)
+
+    async def replace_document(self, doc_id: str, chunks: Sequence[EmbeddedChunk]) -> None:
+        """As `KnowledgeStore.replace_document`; at most 16,384 chunks and 48 MiB."""
+        await store.replace_document(self._connection, doc_id, chunks)
+
+    async def delete_documents(self, doc_ids: Sequence[str]) -> None:
+        """As `KnowledgeStore.delete_documents`."""
+        await store.delete_documents(self._connection, doc_ids)
+
+    async def drop(self) -> None:
+        """As `KnowledgeStore.drop`."""
+        await store.drop(self._connection)
+
+    async def aclose(self) -> None:
+        """Close the client of the running loop; closing twice is safe."""
+        await self._connection.aclose()
