@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.embedding_server import EmbeddingServer
+from tests.tiny_model import make_tiny_model
 
 from evidence_lookup.adapters.local_embedder import LocalEmbedder
 from evidence_lookup.adapters.memory.embedder import MemoryEmbedder
@@ -10,8 +12,6 @@ from evidence_lookup.adapters.openai_embedder import OpenAIEmbedder
 from evidence_lookup.adapters.sentence_transformers_embedder import SentenceTransformersEmbedder
 from evidence_lookup.ports.embedder import Embedder
 from evidence_lookup.testing.embedder_contract import EmbedderContract
-from tests.embedding_server import EmbeddingServer
-from tests.tiny_model import make_tiny_model
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ _TEXTS = (
     "The database connection pool is exhausted; restart the proxy.",
     "数据库连接池耗尽时，先重启代理，再检查慢查询。",
     "A cat sat on the mat.",
-    "Prices rose by 3.5 % in 2023, as the ministry had said in March. " * 12,
+    "Prices rose by 3.5 % in 2023, as the ministry had said in March. " * 6,
     "ok",
 )
 
@@ -171,7 +171,7 @@ class EmbedderContract:
         assert embedder.count_tokens(text) <= embedder.max_tokens
         assert embedder.fit(text) == text
 
-    @pytest.mark.parametrize("unit", ["the pool is full. ", "数据库连接池耗尽。", "ab1-", "é😀"])
+    @pytest.mark.parametrize("unit", ["the pool is full. ", "数据库连接池耗尽。", "ab1-", "é😀 "])
     def test_what_is_too_long_is_cut_to_fit(self, embedder: Embedder, unit: str) -> None:
         """The cut text begins the whole one, fits, uses most of the room, and stays when cut."""
         text = unit * (2 * embedder.max_tokens)
