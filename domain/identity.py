@@ -21,7 +21,8 @@ class Identity:
     @property
     def is_synthetic(self) -> bool:
         """Whether the key is only a rank, which names no chunk outside one result."""
-        return self.evidence_key.startswith("rank:") and self.chunk_index is None
+        is_chunk = self.doc_id is not None and self.chunk_index is not None
+        return self.evidence_key.startswith("rank:") and not is_chunk
 
 
 def identify(metadata: Mapping[str, Any], *, hit_id: object, original_rank: int) -> Identity:
