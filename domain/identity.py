@@ -1,5 +1,6 @@
 """Which chunk a hit is: the identity that every later step keeps (R01 to R04)."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,6 +9,7 @@ from attrs import frozen
 _DOC_ID_NAMES = ("docId", "doc_id")
 _CHUNK_INDEX_NAMES = ("chunkIndex", "chunk_index")
 _CHUNK_MARK = "#chunk-"
+_INDEX = re.compile(r"0|[1-9][0-9]{0,308}")  # as `evidence_key` writes it, to the largest float
 
 
 @frozen
@@ -52,7 +54,7 @@ def parse_evidence_key(key: str) -> tuple[str, int] | None:
     The last mark counts, so that a document id may hold ``#chunk-`` itself.
     """
     doc_id, mark, index = key.rpartition(_CHUNK_MARK)
-    if not mark or not doc_id or not (index.isascii() and index.isdigit()):
+    if not mark or not doc_id or not _INDEX.fullmatch(index):
         return None
     return doc_id, int(index)
 
