@@ -65,10 +65,12 @@ def cut(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     for end in range(limit, max(limit * 3 // 4, 1) - 1, -1):
+        if _is_mark(text[end]):
+            continue
         if text[end].isspace() or text[end - 1].isspace() or is_cjk(text[end - 1]):
             return text[:end].rstrip()
     end = limit
-    while end > 1 and unicodedata.category(text[end]) in ("Mn", "Me", "Cf"):
+    while end > 1 and (_is_mark(text[end]) or unicodedata.category(text[end]) == "Cf"):
         end -= 1
     return text[:end]
 
@@ -90,7 +92,11 @@ def _continues(neighbour: str, edge: str) -> bool:
 
 
 def _is_word(char: str) -> bool:
-    return char.isalnum() or char == "_" or unicodedata.category(char) == "Mn"
+    return char.isalnum() or char == "_" or _is_mark(char)
+
+
+def _is_mark(char: str) -> bool:
+    return unicodedata.category(char)[0] == "M"
 
 
 def _is_variation(char: str) -> bool:
