@@ -9,8 +9,11 @@ _CJK = (
 )
 _CJK_CHAR = re.compile(f"[{_CJK}]")
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+|[^\w\s]|\n")
-# Letters that show nothing: Hangul fillers and the blank Braille pattern.
-_BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+# Letters and marks that show nothing: joiners, fillers, variation selectors, blank Braille.
+_SHOWS_NOTHING = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0000-\U000e0fff]"
+)
 _LETTERS_PER_TOKEN = 4
 
 
@@ -27,7 +30,8 @@ def is_cjk(char: str) -> bool:
 def is_blank(text: str) -> bool:
     """Whether *text* shows nothing: empty, white space, controls and invisible characters only."""
     return all(
-        char in _BLANK_LETTERS or unicodedata.category(char)[0] in "CZ" or _is_variation(char)
+        unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs")
+        or _SHOWS_NOTHING.match(char)
         for char in text
     )
 
@@ -97,7 +101,3 @@ def _is_word(char: str) -> bool:
 
 def _is_mark(char: str) -> bool:
     return unicodedata.category(char)[0] == "M"
-
-
-def _is_variation(char: str) -> bool:
-    return "\ufe00" <= char <= "\ufe0f"
