@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from attrs import field, frozen
 
@@ -26,19 +26,16 @@ def _values(given: Mapping[str, ScopeValue | Sequence[str | int | bool]]) -> dic
     return dict(sorted(values.items()))
 
 
-def _value(name: str, value: ScopeValue | Sequence[str | int | bool]) -> ScopeValue:
-    if isinstance(value, str | int):
-        _check(name, value)
-        return value
-    choices = tuple(value)
+def _value(name: str, value: object) -> ScopeValue:
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes | bytearray | memoryview):
+        return _choice(name, value)
+    choices = tuple(_choice(name, choice) for choice in cast("Sequence[object]", value))
     if not choices:
         raise ScopeError(f"scope value {name!r} is an empty list, which would match nothing")
-    for choice in choices:
-        _check(name, choice)
     return choices
 
 
-def _check(name: str, value: object) -> None:
+def _choice(name: str, value: object) -> str | int | bool:
     if not isinstance(value, str | int):
         raise ScopeError(f"scope value {name!r} must be text, a whole number, a boolean or a list")
     if isinstance(value, str):
@@ -46,6 +43,7 @@ def _check(name: str, value: object) -> None:
             raise ScopeError(f"scope value {name!r} is blank")
         if any(unicodedata.category(char) in ("Cc", "Cs") for char in value):
             raise ScopeError(f"scope value {name!r} holds a control character or lone surrogate")
+    return value
 
 
 @frozen
