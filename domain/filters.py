@@ -69,10 +69,11 @@ class Scope:
         Raises:
             ScopeError: a name is set already, to another value.
         """
-        for name, value in more.items():
-            if self.values.get(name, value) != value:
+        added = Scope(more).values
+        for name in self.values.keys() & added.keys():
+            if _typed(self.values[name]) != _typed(added[name]):
                 raise ScopeError(f"scope value {name!r} is set already, to another value")
-        return Scope({**self.values, **more})
+        return Scope({**self.values, **added})
 
     def require(self, names: Sequence[str]) -> None:
         """Fail closed where a required value is missing.
@@ -93,8 +94,13 @@ class Scope:
 
 
 def _equals(found: object, wanted: ScopeValue) -> bool:
-    choices = wanted if isinstance(wanted, tuple) else (wanted,)
-    return any(type(found) is type(choice) and found == choice for choice in choices)
+    return (type(found), found) in _typed(wanted)
+
+
+def _typed(value: ScopeValue) -> list[tuple[type, object]]:
+    """The choices of *value* with their types, since ``True == 1`` in Python."""
+    choices = value if isinstance(value, tuple) else (value,)
+    return [(type(choice), choice) for choice in choices]
 
 
 @frozen
