@@ -65,13 +65,13 @@ class QueryHints:
 
 
 def hint_terms(entries: Iterable[CatalogueEntry]) -> tuple[HintTerm, ...]:
-    """The terms of *entries*, in their order.
+    """The terms of *entries*: keywords and entities first, then titles and headings.
 
     Keywords and entities always count. Titles and headings are weaker: one that more than three
     documents share ("Impact", "Overview") says nothing and is left out.
     """
     terms: list[HintTerm] = []
-    weak: defaultdict[str, list[HintTerm]] = defaultdict(list)
+    weak: defaultdict[str, list[tuple[str, HintTerm]]] = defaultdict(list)
     for entry in entries:
         for kind, texts in (
             (HintTermKind.KEYWORD, entry.keywords),
@@ -85,12 +85,12 @@ def hint_terms(entries: Iterable[CatalogueEntry]) -> tuple[HintTerm, ...]:
                 if not key:
                     continue
                 if kind in (HintTermKind.TITLE, HintTermKind.HEADING):
-                    weak[key].append(term)
+                    weak[key].append((entry.doc_id, term))
                 else:
                     terms.append(term)
     for shared in weak.values():
-        if len({term.title for term in shared}) <= _MAX_DOCUMENTS_PER_WEAK_TERM:
-            terms.extend(shared)
+        if len({doc_id for doc_id, _ in shared}) <= _MAX_DOCUMENTS_PER_WEAK_TERM:
+            terms.extend(term for _, term in shared)
     return tuple(terms)
 
 
