@@ -1,5 +1,6 @@
 """What a fusion rule takes and gives."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -9,8 +10,8 @@ from evidence_lookup.domain.score import Score
 
 
 def _at_least_zero(_instance: object, _attribute: object, value: float) -> None:
-    if not value >= 0:
-        raise ValueError(f"a fusion weight must be 0 or more, not {value}")
+    if not 0 <= value < math.inf:
+        raise ValueError(f"a fusion weight must be a finite number of 0 or more, not {value}")
 
 
 @frozen

@@ -24,8 +24,9 @@ def relative_score(lists: Sequence[RankedList]) -> tuple[tuple[str, Score], ...]
         goodness = {key: score.goodness for key, score in ranked.unique().items()}
         known = [value for value in goodness.values() if math.isfinite(value)]
         worst, best = min(known, default=0.0), max(known, default=0.0)
+        spread = best - worst
         for key, value in goodness.items():
-            position = 1.0 if best == worst else (max(value, worst) - worst) / (best - worst)
+            position = (value - worst) / spread if 0 < spread < math.inf else 1.0
             share = position if math.isfinite(value) else 0.0
             sums[key] = sums.get(key, 0.0) + ranked.weight * share
     fused = sorted(sums.items(), key=lambda item: -item[1])
