@@ -3,6 +3,7 @@
 from attrs import frozen
 
 from evidence_lookup.domain.errors import EvidenceLookupError
+from evidence_lookup.domain.pack import PackEntry
 from evidence_lookup.domain.result import LookupResult
 from evidence_lookup.domain.status import CompletenessHint, EvidenceStatus, RelevanceLevel
 
@@ -37,7 +38,9 @@ class Projection:
 
 def project(result: LookupResult) -> Projection:
     """The agent's view of *result*: what the context budget held, each evidence key once."""
-    entries = {entry.evidence_key: entry for entry in reversed(result.context_pack.entries)}
+    entries: dict[str, PackEntry] = {}
+    for entry in result.context_pack.entries:
+        entries.setdefault(entry.evidence_key, entry)
     return Projection(
         found=result.found,
         evidence_status=result.evidence_status,
@@ -56,7 +59,7 @@ def project(result: LookupResult) -> Projection:
                 is_cut=entry.is_cut,
                 hit_reasons=entry.hit_reasons,
             )
-            for entry in reversed(entries.values())
+            for entry in entries.values()
         ),
         invocation_id=result.invocation_id,
     )
