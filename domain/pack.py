@@ -76,8 +76,8 @@ def pack(blocks: Sequence[EvidenceBlock], budget: int, count: CountTokens) -> Co
     """Render *blocks*, best first, into at most *budget* tokens as *count* counts them.
 
     The budget holds for the whole rendered text, metadata and separators included. Content is cut
-    at a word's end, metadata never: a block whose metadata and first 40 characters of content
-    have no room is omitted, and the next ones are tried.
+    at a word's end, metadata never: a block that is not whole and would keep less than 40
+    characters of its content is omitted, and the next ones are tried.
     """
     text = ""
     entries: list[PackEntry] = []

@@ -83,7 +83,7 @@ def evidence_status(level: RelevanceLevel) -> EvidenceStatus:
 def completeness(
     blocks: Sequence[EvidenceBlock], drops: Sequence[Drop], summary: ContextPackSummary
 ) -> tuple[CompletenessHint, str]:
-    """The hint and its sentence; the last step that held something back speaks."""
+    """The hint and its sentence; the budget speaks first, then the cap, then return-n."""
     if not blocks:
         return CompletenessHint.NONE, "There is no evidence to be complete."
     short = len(summary.cut) + len(summary.omitted)

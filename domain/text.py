@@ -23,7 +23,7 @@ def normalise(text: str) -> str:
 
 
 def is_cjk(char: str) -> bool:
-    """Whether *char* belongs to a script written without spaces between words, or to Hangul."""
+    """Whether *char* belongs to a script of Chinese, Japanese or Korean."""
     return _CJK_CHAR.match(char) is not None
 
 

@@ -1,4 +1,4 @@
-"""The query names the candidate's document: its title or one of its headings."""
+"""The query's hints point to the candidate's document."""
 
 from evidence_lookup.domain.candidate import Candidate
 from evidence_lookup.domain.hints import QueryHints
