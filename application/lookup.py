@@ -31,6 +31,8 @@ from evidence_lookup.ports.clock import Clock, NewId
 from evidence_lookup.ports.token_counter import TokenCounter
 
 _AT_ONCE = 8
+# A catalogue that hangs must leave time to search: hints may take half of the deadline.
+_SHARE_OF_HINTS = 0.5
 
 
 @frozen
@@ -105,11 +107,19 @@ class Lookup:
         if is_blank(query):
             nothing = TransformedQuery(query, scope, QueryHints())
             return assemble_unsearched(invocation_id, nothing, EMPTY_QUERY, rules), None
+        began = anyio.current_time()
         with stopwatch.stage("transform"):
-            transformed = await transform_query(query, scope, self.hint_index)
+            transformed = await transform_query(
+                query,
+                scope,
+                self.hint_index,
+                deadline=began + rules.deadline_seconds * _SHARE_OF_HINTS,
+            )
         if not rules.l1_enabled:
             return assemble_unsearched(invocation_id, transformed, L1_DISABLED, rules), None
-        retrieval = await self.retriever.retrieve(transformed, rules, mode, stopwatch)
+        retrieval = await self.retriever.retrieve(
+            transformed, rules, mode, stopwatch, deadline=began + rules.deadline_seconds
+        )
         blocks = evidence_blocks(retrieval, transformed)
         with stopwatch.stage("pack"):
             context_pack = pack(blocks, rules.context_budget, self.count_tokens)

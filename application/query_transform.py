@@ -2,8 +2,9 @@
 
 from attrs import frozen
 
+from evidence_lookup.application.guard import guarded
 from evidence_lookup.application.hint_index import HintIndex
-from evidence_lookup.domain.errors import BackendError
+from evidence_lookup.domain.errors import EvidenceLookupError
 from evidence_lookup.domain.filters import Scope
 from evidence_lookup.domain.hints import QueryHints
 from evidence_lookup.domain.record import RECORDED_QUERY_LENGTH
@@ -34,9 +35,16 @@ class TransformedQuery:
         )
 
 
-async def transform_query(query: str, scope: Scope, hint_index: HintIndex) -> TransformedQuery:
-    """*query* with its hints; a catalogue that cannot be read costs the hints, not the lookup."""
+async def transform_query(
+    query: str, scope: Scope, hint_index: HintIndex, *, deadline: float
+) -> TransformedQuery:
+    """*query* with its hints, asked for until *deadline*, a moment of `anyio.current_time`.
+
+    A catalogue that fails or is slow, whatever it raises, costs the hints, not the lookup.
+    """
     try:
-        return TransformedQuery(query, scope, await hint_index.match(query))
-    except BackendError as error:
+        with guarded(deadline=deadline):
+            hints = await hint_index.match(query)
+        return TransformedQuery(query, scope, hints)
+    except EvidenceLookupError as error:
         return TransformedQuery(query, scope, QueryHints(), (f"hints_unavailable: {error}",))

@@ -1,6 +1,5 @@
 """The second and third step: one or two attempts, each searched and post-processed."""
 
-import anyio
 from attrs import evolve, frozen
 
 from evidence_lookup.application.guard import guarded
@@ -59,14 +58,16 @@ class Retriever:
         rules: LookupRules,
         mode: SearchMode,
         stopwatch: Stopwatch,
+        *,
+        deadline: float,
     ) -> Retrieval:
         """Search with the hints' filter, and again without it where that gave nothing usable.
 
-        The query is embedded once for both attempts, one deadline covers everything, and the
-        scope is on every attempt. An attempt that fails is an outcome with its error, never an
-        exception; a second attempt that fails leaves the first one's evidence standing.
+        The query is embedded once for both attempts, everything ends at *deadline*, a moment of
+        `anyio.current_time`, and the scope is on every attempt. An attempt that fails is an
+        outcome with its error, never an exception; a second attempt that fails leaves the first
+        one's evidence standing.
         """
-        deadline = anyio.current_time() + rules.deadline_seconds
         wide = Attempt("unfiltered", requested_mode=mode, top_k=rules.retrieve_k)
         hint_filter = transformed.hints.filter
         narrow = None
