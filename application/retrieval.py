@@ -81,6 +81,7 @@ class Retriever:
             return Retrieval(failed, (failed.attempt,))
 
         async def run(attempt: Attempt, request: KnowledgeSearchRequest) -> Outcome:
+            attempt = evolve(attempt, top_k=request.top_k)
             return await self._run(attempt, request, transformed, rules, stopwatch, deadline)
 
         if narrow is None:
