@@ -63,7 +63,7 @@ class Lookup:
         scope = scope or Scope()
         scope.require(self.rules.required_scope)
         stopwatch = Stopwatch(self.clock)
-        result, error = await self._answer(clean(query), scope, mode or self.rules.mode, stopwatch)
+        result, error = await self._answer(query, scope, mode or self.rules.mode, stopwatch)
         result = timed(result, stopwatch.timings())
         await self.recording.record(
             tool_invocation(
@@ -104,7 +104,8 @@ class Lookup:
         self, query: str, scope: Scope, mode: SearchMode, stopwatch: Stopwatch
     ) -> tuple[LookupResult, EvidenceLookupError | None]:
         invocation_id, rules = self.new_id(), self.rules
-        if is_blank(query):
+        is_empty, query = is_blank(query), clean(query)
+        if is_empty:
             nothing = TransformedQuery(query, scope, QueryHints())
             return assemble_unsearched(invocation_id, nothing, EMPTY_QUERY, rules), None
         began = anyio.current_time()
