@@ -27,7 +27,8 @@ def _values(given: Mapping[str, ScopeValue | Sequence[str | int | bool]]) -> dic
 
 
 def _value(name: str, value: object) -> ScopeValue:
-    if not isinstance(value, Sequence) or isinstance(value, str | bytes | bytearray | memoryview):
+    is_list = isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
+    if not is_list:
         return _choice(name, value)
     choices = tuple(_choice(name, choice) for choice in cast("Sequence[object]", value))
     if not choices:
