@@ -2,6 +2,7 @@
 
 from attrs import evolve
 
+from evidence_lookup.application.guard import message_of
 from evidence_lookup.application.lookup_rules import LookupRules
 from evidence_lookup.application.query_transform import TransformedQuery
 from evidence_lookup.application.retrieval import Retrieval
@@ -50,7 +51,7 @@ def assemble(
         query=transformed.query,
         found=status in (EvidenceStatus.FOUND, EvidenceStatus.LOW_RELEVANCE),
         evidence_status=status,
-        message=_message(status, len(blocks), str(selected.error)),
+        message=_message(status, len(blocks), message_of(selected.error) if selected.error else ""),
         relevance_level=level,
         completeness_hint=hint,
         completeness_message=sentence,

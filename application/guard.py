@@ -11,6 +11,9 @@ from evidence_lookup.domain.errors import (
     BackendUnavailableError,
     EvidenceLookupError,
 )
+from evidence_lookup.domain.text import clean, cut
+
+_MESSAGE_LENGTH = 1_000
 
 
 @contextmanager
@@ -37,3 +40,8 @@ def guarded(*, deadline: float) -> Generator[None]:
         raise BackendTimeoutError(
             "no answer within the deadline of the lookup (rag.deadline-seconds)"
         )
+
+
+def message_of(error: Exception) -> str:
+    """What *error* says, in one line of at most 1,000 characters that can be stored anywhere."""
+    return cut(clean(" ".join(str(error).split())), _MESSAGE_LENGTH)

@@ -2,7 +2,7 @@
 
 from attrs import frozen
 
-from evidence_lookup.application.guard import guarded
+from evidence_lookup.application.guard import guarded, message_of
 from evidence_lookup.application.hint_index import HintIndex
 from evidence_lookup.domain.errors import EvidenceLookupError
 from evidence_lookup.domain.filters import Scope
@@ -47,4 +47,5 @@ async def transform_query(
             hints = await hint_index.match(query)
         return TransformedQuery(query, scope, hints)
     except EvidenceLookupError as error:
-        return TransformedQuery(query, scope, QueryHints(), (f"hints_unavailable: {error}",))
+        warning = f"hints_unavailable: {message_of(error)}"
+        return TransformedQuery(query, scope, QueryHints(), (warning,))

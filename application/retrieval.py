@@ -2,7 +2,7 @@
 
 from attrs import evolve, frozen
 
-from evidence_lookup.application.guard import guarded
+from evidence_lookup.application.guard import guarded, message_of
 from evidence_lookup.application.lookup_rules import LookupRules
 from evidence_lookup.application.query_transform import TransformedQuery
 from evidence_lookup.application.readiness import Readiness
@@ -148,8 +148,7 @@ class Retriever:
 
 
 def _failed(attempt: Attempt, error: EvidenceLookupError) -> Outcome:
-    trace_error = TraceError(error.kind, " ".join(str(error).split()))
-    return Outcome(evolve(attempt, error=trace_error), error=error)
+    return Outcome(evolve(attempt, error=TraceError(error.kind, message_of(error))), error=error)
 
 
 def _warnings(candidates: tuple[Candidate, ...]) -> tuple[str, ...]:
