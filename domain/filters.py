@@ -27,13 +27,16 @@ def _values(given: Mapping[str, ScopeValue | Sequence[str | int | bool]]) -> dic
 
 
 def _value(name: str, value: object) -> ScopeValue:
-    is_list = isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
-    if not is_list:
+    if not _is_list(value):
         return _choice(name, value)
     choices = tuple(_choice(name, choice) for choice in cast("Sequence[object]", value))
     if not choices:
         raise ScopeError(f"scope value {name!r} is an empty list, which would match nothing")
     return choices
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
 
 
 def _choice(name: str, value: object) -> str | int | bool:
