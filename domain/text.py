@@ -8,6 +8,7 @@ _CJK = (
     "\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff"
 )
 _CJK_CHAR = re.compile(f"[{_CJK}]")
+_WORD = re.compile(rf"[^\W{_CJK}\d_]+")
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+|[^\w\s]|\n")
 # Letters and marks that show nothing: joiners, fillers, variation selectors, blank Braille.
 _SHOWS_NOTHING = re.compile(
@@ -77,6 +78,16 @@ def cut(text: str, limit: int) -> str:
     while end > 1 and (_is_mark(text[end]) or unicodedata.category(text[end]) == "Cf"):
         end -= 1
     return text[:end]
+
+
+def cjk_share(text: str) -> float:
+    """How much of *text* is CJK, 0 to 1, counting two CJK characters as a word.
+
+    Digits and punctuation do not count; a text without letters is not CJK.
+    """
+    words = len(_WORD.findall(text))
+    characters = len(_CJK_CHAR.findall(text))
+    return characters / (characters + 2 * words) if characters else 0.0
 
 
 def estimate_tokens(text: str) -> int:

@@ -3,18 +3,14 @@
 from pathlib import Path
 from typing import Literal
 
-from attrs import Attribute, field, frozen, validators
+from attrs import field, frozen, validators
 
+from evidence_lookup.adapters.milvus.settings import MilvusSettings
 from evidence_lookup.domain.hit import SearchMode
 
 _fraction = validators.optional(validators.and_(validators.ge(0.0), validators.le(1.0)))
 _positive = validators.gt(0.0)
 _at_least_one = validators.ge(1)
-
-
-def _metric(_instance: object, attribute: "Attribute[str]", value: str) -> None:
-    if value not in ("COSINE", "L2", "IP"):
-        raise ValueError(f"{attribute.name} must be COSINE, L2 or IP, not {value!r}")
 
 
 @frozen
@@ -54,38 +50,12 @@ class FusionSettings:
 
 
 @frozen
-class MilvusSettings:
-    """Where Milvus is, and what its collection looks like.
-
-    An empty `uri` is the embedded database in the data folder. The field names are those of an
-    existing collection that is used as it stands; `metric` and `analyzer` hold for a collection
-    that is made.
-    """
-
-    uri: str = ""
-    token: str = field(default="", repr=False)
-    database: str = ""
-    collection: str = field(default="knowledge", validator=validators.matches_re(r"[A-Za-z_]\w*"))
-    secure: bool = False
-    ca_pem_path: str = ""
-    server_pem_path: str = ""
-    server_name: str = ""
-    timeout_seconds: float = field(default=10.0, validator=_positive)
-    id_field: str = "id"
-    content_field: str = "content"
-    vector_field: str = "vector"
-    metadata_field: str = "metadata"
-    keyword_field: str = "keyword_text"
-    sparse_field: str = "sparse"
-    metric: str = field(default="COSINE", validator=_metric)
-    analyzer: str = "chinese"
-
-
-@frozen
 class EmbedderSettings:
     """Which model turns texts into vectors, and how it is reached.
 
-    `unrelated_similarity` overrides the model's own figure. Times are in seconds.
+    `unrelated_similarity` overrides the model's own figure. Times are in seconds. With
+    `language_centring` the local model's vectors lose what only says their language, so that a
+    question finds documents in the other one.
     """
 
     kind: Literal["local", "openai", "sentence-transformers", "memory"] = "local"
@@ -102,6 +72,7 @@ class EmbedderSettings:
     passage_prefix: str = ""
     unrelated_similarity: float | None = field(default=None, validator=_fraction)
     cache_dir: Path | None = None
+    language_centring: bool = True
 
 
 @frozen
@@ -133,6 +104,8 @@ class TraceSettings:
 @frozen
 class Settings:
     """Everything that can be set.
+
+    An empty ``milvus.uri`` is the embedded database in the data folder.
 
     In a file ``rag.retrieve-k`` is the key ``retrieve-k`` of the table ``[rag]``; in the
     environment it is ``EVIDENCE_LOOKUP_RAG_RETRIEVE_K``.

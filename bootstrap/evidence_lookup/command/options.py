@@ -2,11 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
 
 import typer
 
-from evidence_lookup.settings import Settings
+if TYPE_CHECKING:
+    from evidence_lookup.settings import Settings
 
 DataDir: TypeAlias = Annotated[
     Path | None,
@@ -28,7 +29,7 @@ ScopeOption: TypeAlias = Annotated[
 ]
 
 
-def settings_from(config: Path | None, data_dir: Path | None) -> Settings:
+def settings_from(config: Path | None, data_dir: Path | None) -> "Settings":
     """The settings of the current directory with the command line's options over them."""
     from evidence_lookup.settings_loading import load_settings
 

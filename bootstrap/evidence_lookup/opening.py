@@ -1,0 +1,166 @@
+"""What the container calls: one adapter each, as the settings say. Backends load on demand."""
+
+from collections.abc import AsyncGenerator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from attrs import asdict, evolve
+
+from evidence_lookup.application.lookup_rules import LookupRules
+from evidence_lookup.domain.fusion import Fusion, reciprocal_rank, relative_score
+from evidence_lookup.domain.selection import SelectionLimits
+from evidence_lookup.domain.status import Thresholds
+from evidence_lookup.settings import EmbedderSettings, Settings
+
+if TYPE_CHECKING:
+    from evidence_lookup.adapters.memory.knowledge import MemoryKnowledge
+    from evidence_lookup.adapters.milvus import MilvusKnowledge
+    from evidence_lookup.adapters.sqlite import SqliteCatalogue, SqliteTraces
+    from evidence_lookup.ports.chunker import Chunker
+    from evidence_lookup.ports.embedder import Embedder
+    from evidence_lookup.ports.trace import TraceRecorder
+
+_RETRIEVE_K, _RETURN_N = 20, 5
+_REFERENCE, _HIGH = 0.2, 0.4
+
+
+async def open_milvus(settings: Settings) -> "AsyncGenerator[MilvusKnowledge]":
+    """Milvus, by default the embedded database in the data folder; connected on first use."""
+    from evidence_lookup.adapters.milvus import MilvusKnowledge
+
+    milvus = settings.milvus
+    if not milvus.uri:
+        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        milvus = evolve(milvus, uri=str(settings.data_dir / "milvus.db"))
+    knowledge = MilvusKnowledge(milvus, **_fusion(settings))
+    try:
+        yield knowledge
+    finally:
+        await knowledge.aclose()
+
+
+def memory_knowledge(settings: Settings) -> "MemoryKnowledge":
+    """Knowledge that is gone with the process."""
+    from evidence_lookup.adapters.memory.knowledge import MemoryKnowledge
+
+    return MemoryKnowledge(**_fusion(settings))
+
+
+async def open_catalogue(settings: Settings) -> "AsyncGenerator[SqliteCatalogue]":
+    """The catalogue in the data folder."""
+    from evidence_lookup.adapters.sqlite import SqliteCatalogue
+
+    catalogue = SqliteCatalogue(settings.data_dir / "catalogue.db")
+    try:
+        yield catalogue
+    finally:
+        await catalogue.aclose()
+
+
+async def open_traces(settings: Settings) -> "AsyncGenerator[SqliteTraces]":
+    """The records in the data folder."""
+    from evidence_lookup.adapters.sqlite import SqliteTraces
+
+    traces = SqliteTraces(settings.data_dir / "traces.db")
+    try:
+        yield traces
+    finally:
+        await traces.aclose()
+
+
+def recorder(settings: Settings, traces: "TraceRecorder") -> "TraceRecorder":
+    """Where lookups are recorded; with ``trace.enabled`` off, nowhere."""
+    from evidence_lookup.adapters.memory.traces import NoTraces
+
+    return traces if settings.trace.enabled else NoTraces()
+
+
+async def open_embedder(settings: Settings) -> "AsyncGenerator[Embedder]":
+    """The embedder of ``embedder.kind``; loaded on first use."""
+    embedder, close = _embedder(settings.embedder)
+    try:
+        yield embedder
+    finally:
+        if close is not None:
+            await close()
+
+
+def _embedder(settings: EmbedderSettings) -> "tuple[Embedder, Any]":
+    match settings.kind:
+        case "local":
+            from platformdirs import user_cache_path
+
+            from evidence_lookup.adapters.language_centring import LanguageCentredEmbedder
+            from evidence_lookup.adapters.local_embedder import LocalEmbedder
+
+            folder = settings.cache_dir or user_cache_path("evidence-lookup")
+            local = LocalEmbedder(cache_folder=folder, threads=settings.threads)
+            return LanguageCentredEmbedder(local) if settings.language_centring else local, None
+        case "openai":
+            from evidence_lookup.adapters.openai_embedder import OpenAIEmbedder
+
+            names = ("kind", "threads", "cache_dir")
+            service = OpenAIEmbedder(**asdict(settings, filter=lambda a, _: a.name not in names))
+            return service, service.aclose
+        case "sentence-transformers":
+            from evidence_lookup.adapters.sentence_transformers_embedder import (
+                SentenceTransformersEmbedder,
+            )
+
+            names = ("model", "threads", "query_prefix", "passage_prefix", "unrelated_similarity")
+            model = SentenceTransformersEmbedder(
+                **asdict(settings, filter=lambda a, _: a.name in names)
+            )
+            return model, None
+        case "memory":
+            from evidence_lookup.adapters.memory.embedder import MemoryEmbedder
+
+            return MemoryEmbedder(), None
+
+
+def chunker(settings: Settings, embedder: "Embedder") -> "Chunker":
+    """The Markdown chunker, counting the embedder's tokens."""
+    from evidence_lookup.adapters.markdown_chunker import MarkdownChunker
+
+    size = min(settings.ingest.chunk_tokens, embedder.max_tokens)
+    return MarkdownChunker(embedder.count_tokens, max_tokens=size)
+
+
+def lookup_rules(settings: Settings, embedder: "Embedder") -> LookupRules:
+    """The figures of a lookup: what is set, else the defaults and the embedder's own."""
+    rag = settings.rag
+    unrelated = settings.embedder.unrelated_similarity
+    if unrelated is None:
+        unrelated = max(0.0, embedder.unrelated_similarity)
+
+    def threshold(given: float | None, share: float) -> float:
+        return unrelated + share * (1.0 - unrelated) if given is None else given
+
+    return LookupRules(
+        retrieve_k=rag.retrieve_k or rag.top_k or _RETRIEVE_K,
+        limits=SelectionLimits(
+            return_n=rag.return_n or rag.top_k or _RETURN_N,
+            max_chunks_per_document=rag.max_chunks_per_document,
+            floor=threshold(rag.evidence_floor, 0.0),
+        ),
+        thresholds=Thresholds(
+            reference=threshold(rag.reference_threshold, _REFERENCE),
+            high=threshold(rag.high_threshold, _HIGH),
+        ),
+        context_budget=rag.context_budget,
+        mode=rag.mode,
+        l1_enabled=rag.l1_enabled,
+        deadline_seconds=rag.deadline_seconds,
+        record_timeout_seconds=settings.trace.timeout_seconds,
+        required_scope=settings.scope.required,
+    )
+
+
+def _fusion(settings: Settings) -> dict[str, Any]:
+    chosen = settings.fusion
+    by_rank: Fusion = partial(reciprocal_rank, k=chosen.rank_constant)
+    return {
+        "fusion": relative_score if chosen.rule == "relative-score" else by_rank,
+        "dense_weight": chosen.dense_weight,
+        "keyword_weight": chosen.keyword_weight,
+    }
