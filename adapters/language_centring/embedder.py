@@ -79,8 +79,9 @@ class LanguageCentredEmbedder:
         """Shape ``(2, 2, dimension)``: alphabetic and CJK, each for queries and passages."""
         import numpy as np
 
-        means = np.load(Path(__file__).with_name("multilingual_e5_small_means.npy"))
-        return np.asarray(means, np.float32)
+        file = Path(__file__).with_name("multilingual_e5_small_means.npy")
+        means: NDArray[np.float32] = np.load(file).astype(np.float32)
+        return means
 
     def _mean(self, text: str, role: int) -> "NDArray[np.float32]":
         share = cjk_share(text)
