@@ -84,8 +84,11 @@ class LanguageCentredEmbedder:
         return means
 
     def _mean(self, text: str, role: int) -> "NDArray[np.float32]":
+        import numpy as np
+
         share = cjk_share(text)
-        return (1 - share) * self._means[0, role] + share * self._means[1, role]
+        mean = (1 - share) * self._means[0, role] + share * self._means[1, role]
+        return np.asarray(mean, np.float32)
 
     @staticmethod
     def _centred(
