@@ -27,8 +27,8 @@ class HintIndex:
         return hints_from((await self._current()).match(query))
 
     async def _current(self) -> HintMatcher:
+        revision = await self._catalogue.revision()
         async with self._lock:
-            revision = await self._catalogue.revision()
             if self._matcher is None or revision != self._revision:
                 entries = await self._catalogue.entries()
                 self._matcher = await anyio.to_thread.run_sync(
