@@ -1,10 +1,12 @@
 """Whether a set-up works: each part is asked, none is assumed."""
 
+import math
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from attrs import frozen
 
+from evidence_lookup.application.guard import guarded, message_of
 from evidence_lookup.application.readiness import Readiness
 from evidence_lookup.domain.errors import EvidenceLookupError
 from evidence_lookup.ports.catalogue import Catalogue
@@ -66,6 +68,7 @@ class Diagnosis:
 
 async def _check(name: str, ask: Ask) -> Check:
     try:
-        return Check(name, True, await ask())
+        with guarded(deadline=math.inf):
+            return Check(name, True, await ask())
     except EvidenceLookupError as error:
-        return Check(name, False, f"{error.kind}: {error}")
+        return Check(name, False, f"{error.kind}: {message_of(error)}")
