@@ -1,0 +1,95 @@
+"""The matcher behind hints: built when the catalogue moves, and only then."""
+
+from collections.abc import Sequence
+
+import anyio
+import pytest
+from attrs import evolve
+from tests.unit.application.bench import MILVUS, REDIS
+from tests.unit.application.fakes import FakeCatalogue, Log, Step, SubstringMatcher
+
+from evidence_lookup.application.hint_index import HintIndex
+from evidence_lookup.domain.hints import HintTerm
+
+
+class CountingBuild:
+    """Builds substring matchers, and counts them."""
+
+    def __init__(self) -> None:
+        self.built = 0
+        self.error: Exception | None = None
+
+    def __call__(self, terms: Sequence[HintTerm]) -> SubstringMatcher:
+        """One more."""
+        self.built += 1
+        if self.error:
+            raise self.error
+        return SubstringMatcher(terms)
+
+
+async def test_R13_hints_name_titles_keywords_domains_and_entities() -> None:
+    """What the query matched is listed by kind."""
+    index = HintIndex(FakeCatalogue(REDIS, MILVUS), SubstringMatcher)
+    hints = await index.match("Redis SENTINEL failover")
+    assert hints.matched_titles == ("Redis Sentinel",)
+    assert (hints.matched_keywords, hints.entities) == (("redis",), ("sentinel",))
+    assert hints.domains == ("databases",)
+
+
+async def test_the_matcher_is_built_again_only_when_the_revision_moves() -> None:
+    """Unchanged, the entries are read once; a write is seen by the next query."""
+    log, build = Log(), CountingBuild()
+    catalogue = FakeCatalogue(REDIS, log=log)
+    index = HintIndex(catalogue, build)
+    for _ in range(3):
+        assert await index.match("redis")
+    assert (build.built, log.count("entries"), log.count("revision")) == (1, 1, 3)
+    assert not await index.match("milvus")
+    await catalogue.put([MILVUS])
+    assert (await index.match("milvus")).matched_titles == ("Milvus Growth",)
+    await catalogue.put([evolve(MILVUS, keywords=("vector store",), title="V")])
+    assert not await index.match("milvus")
+    await catalogue.remove(["redis"])
+    assert not await index.match("redis")
+    assert build.built == 4
+
+
+async def test_concurrent_callers_build_once() -> None:
+    """While one builds the others wait for the same matcher."""
+    build = CountingBuild()
+    catalogue = FakeCatalogue(REDIS)
+    catalogue.step = Step(delay=0.01)
+    index = HintIndex(catalogue, build)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(20):
+            tasks.start_soon(index.match, "redis")
+    assert build.built == 1
+
+
+async def test_a_write_during_the_build_is_seen_by_the_next_query() -> None:
+    """The revision is asked for before the entries, so that no write is missed."""
+    catalogue = FakeCatalogue(REDIS)
+
+    def build(terms: Sequence[HintTerm]) -> SubstringMatcher:
+        anyio.from_thread.run(catalogue.put, [MILVUS])
+        return SubstringMatcher(terms)
+
+    index = HintIndex(catalogue, build)
+    await index.match("milvus")
+    assert (await index.match("milvus")).matched_titles == ("Milvus Growth",)
+
+
+async def test_a_failed_build_is_tried_again() -> None:
+    """An error goes to the caller and leaves nothing behind."""
+    build = CountingBuild()
+    index = HintIndex(FakeCatalogue(REDIS), build)
+    build.error = MemoryError("too many terms")
+    with pytest.raises(MemoryError):
+        await index.match("redis")
+    build.error = None
+    assert await index.match("redis")
+
+
+async def test_an_empty_catalogue_gives_no_hints() -> None:
+    """Before the first ingest there is nothing to match."""
+    assert not await HintIndex(FakeCatalogue(), SubstringMatcher).match("redis")
