@@ -81,7 +81,7 @@ class IngestSettings:
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    chunk_tokens: int = field(default=320, validator=validators.ge(32))
+    chunk_tokens: int = field(default=256, validator=validators.ge(32))
     category_from_folder: bool = False
     max_file_bytes: int = field(default=50_000_000, validator=_at_least_one)
 
