@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def unit_rows(rows: "Sequence[Sequence[float]] | NDArray[np.float32]") -> "NDArray[np.float32]":
+def unit_rows(rows: "Sequence[NDArray[np.float64]] | NDArray[np.float32]") -> "NDArray[np.float32]":
     """*rows*, of equal length and at least one, as float32 of unit length each.
 
     Raises:

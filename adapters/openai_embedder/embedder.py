@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from evidence_lookup.adapters.openai_embedder.answers import read
 from evidence_lookup.adapters.openai_embedder.batches import batches
 from evidence_lookup.adapters.openai_embedder.connection import Connection
-from evidence_lookup.adapters.openai_embedder.faults import mapped, unusable
+from evidence_lookup.adapters.openai_embedder.faults import mapped
 from evidence_lookup.adapters.openai_embedder.known_models import KNOWN_MODELS
 from evidence_lookup.adapters.openai_embedder.token_estimate import estimate
 from evidence_lookup.adapters.token_fit import beginning
@@ -166,7 +167,7 @@ class OpenAIEmbedder:
     async def _embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         import numpy as np
 
-        rows: list[Sequence[float]] = []
+        rows: list[NDArray[np.float64]] = []
         for batch in batches(texts, size=self._batch_size):
             rows += await self._request(batch)
         if not rows:
@@ -178,7 +179,7 @@ class OpenAIEmbedder:
                 f"{error}, from {self._server} with {self._name!r}: see embedder.model"
             ) from error
 
-    async def _request(self, texts: list[str]) -> list[list[float]]:
+    async def _request(self, texts: list[str]) -> "list[NDArray[np.float64]]":
         client = await self._connection.client()
         with mapped(
             server=self._server,
@@ -192,13 +193,10 @@ class OpenAIEmbedder:
                 answer = await client.embeddings.create(
                     model=self._name, input=texts, dimensions=self._sent_dimensions
                 )
-            vectors = {item.index: item.embedding for item in answer.data}
-            complete = sorted(vectors) == list(range(len(texts)))
-        if not complete or len(answer.data) != len(texts):
-            raise unusable(self._server)
-        for vector in vectors.values():
-            self._check_length(len(vector))
-        return [vectors[index] for index in range(len(texts))]
+            vectors = read(answer, count=len(texts))
+        for vector in vectors:
+            self._check_length(vector.size)
+        return vectors
 
     def _check_length(self, actual: int) -> None:
         if actual != self._dimension:

@@ -38,14 +38,9 @@ def mapped(*, server: str, model: str, api_key: str, timeout_seconds: float) -> 
         raise _refusal(error.status_code, error.code, server, model, quoted) from error
     except (openai.OpenAIError, ValueError, TypeError, AttributeError, KeyError) as error:
         # The driver raises whatever parsing meets when the answer is not what it should be.
-        raise unusable(server) from error
-
-
-def unusable(server: str) -> BackendFailedError:
-    """The error for an answer that does not follow the protocol."""
-    return BackendFailedError(
-        f"the answer of {server} is not one of the embeddings protocol: see embedder.base-url"
-    )
+        raise BackendFailedError(
+            f"the answer of {server} is not one of the embeddings protocol: see embedder.base-url"
+        ) from error
 
 
 def _refusal(status: int, code: str | None, server: str, model: str, quoted: str) -> BackendError:

@@ -3,18 +3,17 @@
 import math
 import re
 
-_PART = re.compile(
-    r"(?P<word>[A-Za-z]?[a-z]+)"
-    r"|(?P<spaces>[ \t]+)"
-    r"|(?P<single>[\x00-\x7f])"
-    r"|(?P<two_bytes>[\x80-\u07ff]+)"
-    r"|(?P<three_bytes>[\u0800-\uffff]+)"
-    r"|(?P<four_bytes>.)",
-    re.DOTALL,
-)
+_WORD = re.compile(r"[A-Za-z]?[a-z]+")
+_SPACES = re.compile(r"[ \t]{2,}")
+_WORD_OR_SPACE = re.compile(r"[A-Za-z]?[a-z]+|[ \t]+")
 _LETTERS_PER_TOKEN = 4
 _SPACES_PER_TOKEN = 8
-_TOKENS_PER_CHARACTER = {"two_bytes": 0.8, "three_bytes": 1.3, "four_bytes": 3.0}
+_TOKENS_PER_CHARACTER = (
+    (re.compile(r"[\x00-\x7f]"), 1.0),
+    (re.compile(r"[\x80-\u07ff]"), 0.8),
+    (re.compile(r"[\u0800-\uffff]"), 1.3),
+    (re.compile(r"[\U00010000-\U0010ffff]"), 3.0),
+)
 
 
 def estimate(text: str) -> int:
@@ -24,14 +23,11 @@ def estimate(text: str) -> int:
     counts one; a character of two, three or four UTF-8 bytes 0.8, 1.3 or 3. One space between
     words is free, since vocabularies join it to the word.
     """
-    total = 0.0
-    for match in _PART.finditer(text):
-        length = match.end() - match.start()
-        kind = match.lastgroup or ""
-        if kind == "word":
-            total += -(-length // _LETTERS_PER_TOKEN)
-        elif kind == "spaces":
-            total += (length - 1) / _SPACES_PER_TOKEN
-        else:
-            total += length * _TOKENS_PER_CHARACTER.get(kind, 1.0)
+    total: float = sum(-(-len(word) // _LETTERS_PER_TOKEN) for word in _WORD.findall(text))
+    total += sum((len(run) - 1) / _SPACES_PER_TOKEN for run in _SPACES.findall(text))
+    rest = _WORD_OR_SPACE.sub("", text)
+    if rest.isascii():
+        return math.ceil(total + len(rest))
+    for characters, tokens in _TOKENS_PER_CHARACTER:
+        total += tokens * len(characters.findall(rest))
     return math.ceil(total)
