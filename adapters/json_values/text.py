@@ -4,6 +4,7 @@ import json
 import re
 from typing import Any
 
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -17,9 +18,8 @@ def encode(plain: Any) -> str:
         ValueError: a number is NaN or infinite.
         TypeError: there is something that JSON does not know.
     """
-    text = json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     # In JSON text a surrogate can only stand inside a string, where an escape means the same.
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", _JSON.encode(plain))
 
 
 def decode(text: str) -> Any:

@@ -1,0 +1,47 @@
+"""The record of a lookup as a row of `tool_invocation`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from evidence_lookup.adapters.json_values import decode, encode, from_json, to_json
+from evidence_lookup.adapters.sqlite.texts import loaded, stored
+from evidence_lookup.domain.record import ToolInvocation
+
+COLUMNS = (
+    "id", "tool_name", "session_id", "query", "evidence_status", "retrieval_layer",
+    "candidate_count", "block_count", "duration_seconds", "timings", "created_at",
+    "retrieval_details", "schema_version",
+)  # fmt: skip
+_JSON_COLUMNS = frozenset({"timings", "retrieval_details"})
+
+
+def row_of(invocation: ToolInvocation) -> tuple[object, ...]:
+    """The values of `COLUMNS`: the record's JSON, one key to a column.
+
+    Times are of one width, so that they sort as text.
+    """
+    plain = to_json(invocation)
+    return tuple(
+        encode(plain[name]) if name in _JSON_COLUMNS else _column(plain[name]) for name in COLUMNS
+    )
+
+
+def invocation_of(row: Sequence[Any]) -> ToolInvocation:
+    """The record that `row_of` made *row* of.
+
+    Raises:
+        TypeError, ValueError: the row is damaged, or of a later version.
+    """
+    plain = {
+        name: decode(value)
+        if name in _JSON_COLUMNS
+        else loaded(value)
+        if isinstance(value, bytes)
+        else value
+        for name, value in zip(COLUMNS, row, strict=True)
+    }
+    return from_json(ToolInvocation, plain)
+
+
+def _column(value: Any) -> object:
+    return stored(value) if isinstance(value, str) else value
