@@ -44,4 +44,5 @@ def guarded(*, deadline: float) -> Generator[None]:
 
 def message_of(error: Exception) -> str:
     """What *error* says, in one line of at most 1,000 characters that can be stored anywhere."""
-    return cut(clean(" ".join(str(error).split())), _MESSAGE_LENGTH)
+    beginning = str(error)[: 4 * _MESSAGE_LENGTH]
+    return cut(clean(" ".join(beginning.split())), _MESSAGE_LENGTH)
