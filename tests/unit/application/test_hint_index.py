@@ -47,7 +47,7 @@ async def test_the_matcher_is_built_again_only_when_the_revision_moves() -> None
     assert not await index.match("milvus")
     await catalogue.put([MILVUS])
     assert (await index.match("milvus")).matched_titles == ("Milvus Growth",)
-    await catalogue.put([evolve(MILVUS, keywords=("vector store",), title="V")])
+    await catalogue.put([evolve(MILVUS, keywords=("vector store",), title="Vector Store")])
     assert not await index.match("milvus")
     await catalogue.remove(["redis"])
     assert not await index.match("redis")
