@@ -1,7 +1,7 @@
 """A client for each event loop, opened on first use, reopened after a failure."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -83,7 +83,7 @@ class MilvusConnection:
         self._state().layout = None
 
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[None]:
+    async def reading(self) -> AsyncGenerator[None, None]:
         """Inside, every call sees the same version of each document."""
         async with self._state().gate.reading():
             yield

@@ -152,11 +152,11 @@ def _stop(path: Path) -> None:
 
 
 def _quiet_server(path: Path) -> Any:
-    """A server that writes nothing on stderr; each refusal comes back through the client."""
+    """A server that prints nothing; each refusal comes back through the client."""
     server: Any = import_module("milvus_lite.server").Server
 
     def args(self: Any) -> list[str]:
-        return ["/bin/sh", "-c", 'exec "$0" "$@" 2>/dev/null', *server.args.fget(self)]
+        return ["/bin/sh", "-c", 'exec "$0" "$@" >/dev/null 2>&1', *server.args.fget(self)]
 
     return type("QuietServer", (server,), {"args": property(args)})(str(path))
 

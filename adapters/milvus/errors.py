@@ -3,7 +3,7 @@
 import asyncio
 import contextvars
 import logging
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -26,7 +26,7 @@ _translating: contextvars.ContextVar[bool] = contextvars.ContextVar("translating
 
 
 @contextmanager
-def translated(settings: MilvusSettings) -> Iterator[None]:
+def translated(settings: MilvusSettings) -> Generator[None, None, None]:
     """Raise what the driver raises inside as an error of this library.
 
     The driver logs each error with its traceback before it raises it; inside, that is left out,

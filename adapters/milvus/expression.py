@@ -28,7 +28,7 @@ def filter_expression(field: str, scope: Scope, hint: HintFilter | None = None) 
     ]
     if hint is not None:
         conditions.append(_any_of(field, "category", (hint.category,)))
-    return " and ".join(conditions)
+    return _joined("and", conditions)
 
 
 def document_expression(field: str, doc_ids: Sequence[str]) -> str:
@@ -65,5 +65,12 @@ def literal(value: str | int | bool) -> str:
 def _any_of(field: str, name: str, values: Sequence[str | int | bool]) -> str:
     if not _NAME.fullmatch(name):
         raise ScopeError(f"the name {name!r} cannot stand in a filter")
-    choices = [f'{field}["{name}"] == {literal(value)}' for value in values]
-    return choices[0] if len(choices) == 1 else f"({' or '.join(choices)})"
+    return _joined("or", [f'{field}["{name}"] == {literal(value)}' for value in values])
+
+
+def _joined(word: str, terms: Sequence[str]) -> str:
+    """*terms* in a balanced tree: a plain chain of 60 is nested too deep for milvus-lite."""
+    if len(terms) < 2:
+        return "".join(terms)
+    half = len(terms) // 2
+    return f"({_joined(word, terms[:half])} {word} {_joined(word, terms[half:])})"

@@ -1,7 +1,7 @@
 """Many readers or one writer, within one event loop."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 
@@ -21,7 +21,7 @@ class Gate:
         self._changed = asyncio.Condition()
 
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[None]:
+    async def reading(self) -> AsyncGenerator[None, None]:
         """Inside, no write runs."""
         if not self._closing:
             yield
@@ -36,7 +36,7 @@ class Gate:
             await self._tell()
 
     @asynccontextmanager
-    async def writing(self) -> AsyncIterator[None]:
+    async def writing(self) -> AsyncGenerator[None, None]:
         """Inside, neither a search nor another write runs."""
         if not self._closing:
             yield

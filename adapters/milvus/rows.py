@@ -90,7 +90,7 @@ class FoundRow:
     vector: "Vectors | None"
 
 
-def found_row(hit: Mapping[str, Any], settings: MilvusSettings) -> FoundRow:
+def found_row(hit: Mapping[str, Any], layout: Layout, settings: MilvusSettings) -> FoundRow:
     """The row in one hit of the driver."""
     import numpy as np
 
@@ -101,7 +101,7 @@ def found_row(hit: Mapping[str, Any], settings: MilvusSettings) -> FoundRow:
     vector = entity.get(settings.vector_field)
     key = hit["id"] if "id" in hit else hit[settings.id_field]
     return FoundRow(
-        id=str(key),
+        id=_key_of(str(key), layout),
         distance=float(hit["distance"]),
         content=str(entity.get(settings.content_field) or ""),
         is_tombstone=metadata.pop(TOMBSTONE, False) is True,
@@ -116,7 +116,15 @@ def _key(chunk: Chunk, layout: Layout) -> str:
         raise InvalidChunkError(
             f"the document id {chunk.doc_id!r} holds a control character or lone surrogate"
         )
-    return _text(chunk, "evidence key", chunk.evidence_key, layout.max_id_bytes)
+    key = chunk.evidence_key
+    if layout.is_own:
+        # milvus-lite 2.5 puts keys into SQL between single quotes, unescaped.
+        key = key.replace("%", "%25").replace("'", "%27")
+    return _text(chunk, "evidence key", key, layout.max_id_bytes)
+
+
+def _key_of(stored: str, layout: Layout) -> str:
+    return stored.replace("%27", "'").replace("%25", "%") if layout.is_own else stored
 
 
 def _text(chunk: Chunk, what: str, text: str, limit: int) -> str:

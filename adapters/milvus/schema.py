@@ -36,6 +36,11 @@ class Layout:
     max_content_bytes: int
     max_keyword_bytes: int
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the product made the collection."""
+        return self.model is not None
+
 
 async def create(driver: Driver, settings: MilvusSettings, *, model: str, dimension: int) -> None:
     """Make the collection, with keyword search where the server can."""
