@@ -27,7 +27,7 @@ class MarkdownChunker:
 
     `TextChunk.headings` is the path that everything in the chunk shares: of several sibling
     sections, the one above them. Characters that show nothing (zero-width spaces) count as white
-    space. *count_tokens* is the embedder's; it is called with about three times the text.
+    space. *count_tokens* is the embedder's; it is called with about one and a half times the text.
 
     Raises:
         ValueError: *max_tokens* is below 16.

@@ -8,12 +8,11 @@ from attrs import frozen
 from evidence_lookup.adapters.markdown_chunker.blocks import Block
 from evidence_lookup.adapters.markdown_chunker.borders import border_within
 from evidence_lookup.adapters.markdown_chunker.lines import lines_matter, windows
+from evidence_lookup.domain.text import estimate_tokens
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _FULL_STOPS = re.compile("[；…]")
 _LINE_END = re.compile(r"[\r\n]")
-# A longer text's tokens are estimated from its beginning: it is to be cut in any case.
-_COUNTED = 16_384
 
 
 @frozen
@@ -41,12 +40,15 @@ def cut_block(
     single character.
     """
     raw = text[block.start : block.end]
-    whole = _tokens(raw, count)
-    if whole <= size:
-        yield Piece(block.start, block.end, block.border, max(1, whole), whole, number)
+    estimate = estimate_tokens(raw)
+    if estimate <= 2 * size and (tokens := count(raw)) <= size:
+        yield Piece(block.start, block.end, block.border, max(1, tokens), tokens, number)
         return
     by_lines = block.by_lines or lines_matter(raw)
-    for start, end, tokens in _spans(_readable(raw, by_lines=by_lines), whole, count, size):
+    readable = _readable(raw, by_lines=by_lines)
+    spans = list(_spans(raw, readable, tokens=estimate, count=count, size=size))
+    whole = sum(tokens for _, _, tokens in spans)
+    for start, end, tokens in spans:
         at = block.start + start
         yield Piece(
             at,
@@ -56,12 +58,6 @@ def cut_block(
             whole if start == 0 else tokens,
             number,
         )
-
-
-def _tokens(text: str, count: Callable[[str], int]) -> int:
-    if len(text) <= _COUNTED:
-        return count(text)
-    return max(1, count(text[:_COUNTED])) * len(text) // _COUNTED
 
 
 def _readable(text: str, *, by_lines: bool) -> str:
@@ -75,18 +71,20 @@ def _readable(text: str, *, by_lines: bool) -> str:
 
 
 def _spans(
-    text: str, tokens: int, count: Callable[[str], int], size: int
+    text: str, readable: str, *, tokens: int, count: Callable[[str], int], size: int
 ) -> Iterator[tuple[int, int, int]]:
     """Starts, ends and tokens of the pieces of *text*, which has about *tokens*."""
     capacity = max(1, min(len(text) * size // max(1, tokens), len(text) // 2))
-    for offset, window in windows(text):
+    for offset, window in windows(readable):
         for start, content in _split(window, capacity):
-            at, found = offset + start, max(1, count(content))
+            at, end = offset + start, offset + start + len(content)
+            found = max(1, count(text[at:end]))
             if found <= 2 * size or len(content) == 1:
-                yield at, at + len(content), found
-            else:
-                for inner, end, inner_tokens in _spans(content, found, count, size):
-                    yield at + inner, at + end, inner_tokens
+                yield at, end, found
+                continue
+            inner = _spans(text[at:end], content, tokens=found, count=count, size=size)
+            for inner_start, inner_end, inner_tokens in inner:
+                yield at + inner_start, at + inner_end, inner_tokens
 
 
 def _split(text: str, capacity: int) -> list[tuple[int, str]]:
