@@ -54,6 +54,7 @@ class IngestState:
         ):
             return False
         self._claimed[entry.doc_id] = file.source
+        self._settled.add(file.path)
         self._unchanged.append(entry.doc_id)
         return True
 
