@@ -62,7 +62,7 @@ class IngestState:
         """Give *doc_id* to *file*; the other file that holds it already, or None."""
         other = self._claimed.get(doc_id)
         owner = self._by_id.get(doc_id)
-        if other is None and owner and _path(owner) != file.path and _path(owner).exists():
+        if other is None and owner and self._stands(_path(owner)) and _path(owner) != file.path:
             other = str(_path(owner))
         if other is None:
             self._claimed[doc_id] = file.source
@@ -102,6 +102,10 @@ class IngestState:
         ]
         self._removed.extend(gone)
         return gone
+
+    def _stands(self, path: Path) -> bool:
+        """Whether the file at *path* was not read yet in this run, and is there to be read."""
+        return path not in self._settled and path.exists()
 
     def report(self, seconds: float) -> IngestReport:
         """The tally."""
