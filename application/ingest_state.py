@@ -98,14 +98,14 @@ class IngestState:
             for entry in self._by_id.values()
             if entry.doc_id not in self._claimed
             and _path(entry).is_relative_to(below)
-            and (_path(entry) in self._settled or not _path(entry).exists())
+            and (_path(entry) in self._settled or _is_gone(_path(entry)))
         ]
         self._removed.extend(gone)
         return gone
 
     def _stands(self, path: Path) -> bool:
         """Whether the file at *path* was not read yet in this run, and is there to be read."""
-        return path not in self._settled and path.exists()
+        return path not in self._settled and not _is_gone(path)
 
     def report(self, seconds: float) -> IngestReport:
         """The tally."""
@@ -123,3 +123,14 @@ class IngestState:
 
 def _path(entry: CatalogueEntry) -> Path:
     return Path(entry.root, entry.source)
+
+
+def _is_gone(path: Path) -> bool:
+    """Whether nothing is at *path*; a place that cannot be looked at is not gone."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
