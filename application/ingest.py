@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 from evidence_lookup.application.document_building import DocumentDefaults, build_document
 from evidence_lookup.application.ingest_report import IngestProgress, IngestReport
 from evidence_lookup.application.ingest_state import IngestState, PreparedDocument
-from evidence_lookup.domain.errors import CallerError, InvalidChunkError
+from evidence_lookup.domain.errors import CallerError, InvalidChunkError, MissingExtraError
 from evidence_lookup.ports.catalogue import Catalogue
 from evidence_lookup.ports.chunker import Chunker
 from evidence_lookup.ports.clock import Clock
@@ -116,6 +116,8 @@ class _Run:
         """Read *file* if it changed; write what waits once it is enough for a batch."""
         try:
             document = await anyio.to_thread.run_sync(self._prepare, file)
+        except MissingExtraError as error:
+            self.state.skip(file, str(error), keep_old=True)
         except CallerError as error:
             self.state.skip(file, str(error))
         except OSError as error:
