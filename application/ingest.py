@@ -66,11 +66,11 @@ class Ingest:
             BackendError: an index cannot be written; what was written before stays.
         """
         began = self.clock.elapsed()
-        path, files = await anyio.to_thread.run_sync(
-            lambda: (
-                path.resolve(),
-                list(self.source.files(path.resolve(), include=include, exclude=exclude)),
-            )
+        # As the document source does, links are not resolved: `current` stays one folder
+        # whichever release it points to.
+        path = path.resolve() if ".." in path.parts else path.absolute()
+        files = await anyio.to_thread.run_sync(
+            lambda: list(self.source.files(path, include=include, exclude=exclude))
         )
         if rebuild:
             await self.store.drop()
