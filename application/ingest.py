@@ -73,8 +73,7 @@ class Ingest:
             lambda: list(self.source.files(path, include=include, exclude=exclude))
         )
         if rebuild:
-            await self.store.drop()
-            await self.catalogue.remove([e.doc_id for e in await self.catalogue.entries()])
+            await self._forget_everything()
         await self.store.prepare(model=self.embedder.model, dimension=self.embedder.dimension)
         state = IngestState(await self.catalogue.entries())
         run = _Run(self, defaults or DocumentDefaults(), state, len(files), on_progress or _unseen)
@@ -89,6 +88,13 @@ class Ingest:
         await run.remove(state.vanished(path))
         run.report_progress("")
         return state.report(self.clock.elapsed() - began)
+
+    async def _forget_everything(self) -> None:
+        """Empty the index; cut short, no entry without chunks is left that looks complete."""
+        entries = await self.catalogue.entries()
+        await self.catalogue.put([evolve(one, content_hash="", recipe="") for one in entries])
+        await self.store.drop()
+        await self.catalogue.remove([entry.doc_id for entry in entries])
 
 
 class _Run:
