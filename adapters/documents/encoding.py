@@ -26,7 +26,7 @@ _LEAST_HANZI_SHARE = 0.6
 # Within this distance the detector's order is chance: Western, Baltic and Central European
 # encodings share most letters.
 _ALIKE = 0.1
-_LIKELIEST = ("utf_16", "gb18030", "big5", "cp1252")
+_WESTERN = "cp1252"
 
 
 @frozen
@@ -107,12 +107,12 @@ def _detected(data: bytes) -> str | None:
     names = [match.encoding for match in matches]
     if "gb18030" in names and _is_chinese(sample):
         return "gb18030"
-    alike = [
+    alike = (
         match.encoding
         for match in matches
         if match.chaos <= best.chaos + _ALIKE and match.coherence >= best.coherence - _ALIKE
-    ]
-    return next((name for name in _LIKELIEST if name in alike), best.encoding)
+    )
+    return _WESTERN if _WESTERN in alike else best.encoding
 
 
 def _sample(data: bytes) -> bytes:

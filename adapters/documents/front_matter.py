@@ -12,7 +12,7 @@ _LONGEST = 65_536
 _OPENING = re.compile(r"---[ \t]*(?:\r\n|\r|\n)")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r\n|\r|\n|\Z)", re.MULTILINE)
 _LINE = re.compile(r"[^\r\n]+")
-_LIKE_YAML = re.compile(r"[ \t]|#|- |[^\s:][^:]*:(?:\s|$)")
+_LIKE_YAML = re.compile(r"[ \t]|- |[^\s:][^:]*:(?:\s|$)")
 _NAMED = re.compile(r"[^\s:#][^:]*:(?:\s|$)")
 
 
@@ -66,5 +66,5 @@ def _warned(source: str, warning: str, body_start: int = 0) -> FrontMatter:
 
 def _is_like_yaml(block: str) -> bool:
     """Whether most lines could be YAML: a forgotten closing line must not swallow the text."""
-    lines = _LINE.findall(block)
+    lines = [line for line in _LINE.findall(block) if not line.startswith("#")]
     return 2 * sum(_LIKE_YAML.match(line) is not None for line in lines) > len(lines)
