@@ -30,6 +30,11 @@ _PASSAGES_AT_ONCE = 64
 def _unseen(_: IngestProgress) -> None: ...
 
 
+def _absolute(path: Path) -> Path:
+    """*path* as document sources take it: ``current`` is one folder whatever it links to."""
+    return path.resolve() if ".." in path.parts else path.absolute()
+
+
 @frozen
 class Ingest:
     """The use case. One ingest at a time per index; lookups may run meanwhile."""
@@ -66,9 +71,7 @@ class Ingest:
             BackendError: an index cannot be written; what was written before stays.
         """
         began = self.clock.elapsed()
-        # As the document source does, links are not resolved: `current` stays one folder
-        # whichever release it points to.
-        path = path.resolve() if ".." in path.parts else path.absolute()
+        path = _absolute(path)
         files = await anyio.to_thread.run_sync(
             lambda: list(self.source.files(path, include=include, exclude=exclude))
         )
