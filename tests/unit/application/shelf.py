@@ -145,7 +145,7 @@ class Shelf:
         *,
         source: DocumentSource | None = None,
         reader: DocumentReader | None = None,
-        max_tokens: int = 64,
+        max_tokens: int = 16,
         max_file_bytes: int = 100_000,
     ) -> Ingest:
         """The ingest of this shelf."""
@@ -213,6 +213,6 @@ def page(text: str, **front_matter: str) -> str:
 def long_page(paragraphs: int, **front_matter: str) -> str:
     """A page of as many chunks."""
     body = "\n\n".join(
-        f"## Part {n}\n\n" + f"Paragraph {n} has its own words. " * 7 for n in range(paragraphs)
+        f"## Part {n}\n\nParagraph {n} has its own words." for n in range(paragraphs)
     )
     return page(body, **front_matter)

@@ -168,7 +168,6 @@ async def test_C24_ranks_without_scores_are_an_order() -> None:
     assert result.evidence_blocks[0].hit_reasons == ("hybrid:rank 1",)
 
 
-@pytest.mark.xfail(reason="domain/rerank: a missing score turns every base into a rank")
 async def test_C26_a_nan_score_never_stands_above_a_number() -> None:
     """A hit of no value stands behind those that have one, wherever the port put it."""
     result = await bench(found(hit("nan", cosine=math.nan), hit("good", cosine=0.9))).ask()
