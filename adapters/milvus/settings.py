@@ -20,7 +20,8 @@ def _identifier(_: object, attribute: "Attribute[str]", value: str) -> None:
 class MilvusSettings:
     """How to reach one collection, and what its fields are called.
 
-    `uri` is the path of an embedded database, or ``http(s)://host:port``. `metric` (``COSINE``,
+    `uri` is the path of an embedded database, or ``http(s)://host:port``; whoever opens the
+    adapter replaces an empty one. `metric` (``COSINE``,
     ``L2`` or ``IP``) and `analyzer` count for a collection that the product creates; one that is
     there already is used as it stands. `analyzer` is ``multilingual`` or one of Milvus' own types
     (``chinese``, ``english``, ``standard``). Every call ends within `timeout_seconds`.
@@ -29,7 +30,7 @@ class MilvusSettings:
         ValueError: a name is no identifier, a choice is unknown or the timeout is not above 0.
     """
 
-    uri: str
+    uri: str = ""
     token: str = field(default="", repr=False)
     database: str = ""
     secure: bool = False

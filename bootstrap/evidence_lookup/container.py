@@ -3,6 +3,9 @@
 from dependency_injector import containers, providers
 
 from evidence_lookup import opening
+from evidence_lookup.adapters.aho_corasick import build_hint_matcher
+from evidence_lookup.adapters.documents import FormatReader
+from evidence_lookup.adapters.filesystem import FilesystemSource
 from evidence_lookup.adapters.system import SystemClock, new_id
 from evidence_lookup.application.diagnosis import Diagnosis
 from evidence_lookup.application.hint_index import HintIndex
@@ -38,10 +41,10 @@ class Container(containers.DeclarativeContainer):
     search = knowledge
     store = knowledge
     recorder = providers.Factory(opening.recorder, settings, traces)
-    source = providers.Singleton(opening.document_source)
-    reader = providers.Singleton(opening.document_reader)
+    source = providers.Singleton(FilesystemSource)
+    reader = providers.Singleton(FormatReader)
     chunker = providers.Singleton(opening.chunker, settings, embedder)
-    build_hint_matcher = providers.Callable(opening.hint_matcher_builder)
+    build_hint_matcher = providers.Object(build_hint_matcher)
 
     # Use cases.
     rules = providers.Singleton(opening.lookup_rules, settings, embedder)

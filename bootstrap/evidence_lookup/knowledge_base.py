@@ -119,8 +119,10 @@ class KnowledgeBase:
                 query, scope=scope, session_id=session_id, raise_unavailable=False
             )
         except EvidenceLookupError as error:
-            return to_json(unavailable(error))
-        return to_json(project(result))
+            answer: dict[str, Any] = to_json(unavailable(error))
+        else:
+            answer = to_json(project(result))
+        return answer
 
     def knowledge_tool(
         self, *, scope: GivenScope = None, session_id: str | None = None
@@ -195,7 +197,8 @@ def _synchronous(
 ) -> "Callable[Concatenate[SyncKnowledgeBase, P], T]":
     @wraps(method)
     def call(self: "SyncKnowledgeBase", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return self.portal.call(partial(method, self.base, *args, **kwargs))
+        answer: T = self.portal.call(partial(method, self.base, *args, **kwargs))
+        return answer
 
     return call
 

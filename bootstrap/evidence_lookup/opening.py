@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from attrs import asdict, evolve
+from attrs import evolve
 
 from evidence_lookup.application.lookup_rules import LookupRules
 from evidence_lookup.domain.fusion import Fusion, reciprocal_rank, relative_score
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from evidence_lookup.ports.embedder import Embedder
     from evidence_lookup.ports.trace import TraceRecorder
 
+_DATABASE = "evidence-lookup.db"
 _RETRIEVE_K, _RETURN_N = 20, 5
 _REFERENCE, _HIGH = 0.2, 0.4
 
@@ -50,7 +51,7 @@ async def open_catalogue(settings: Settings) -> "AsyncGenerator[SqliteCatalogue]
     """The catalogue in the data folder."""
     from evidence_lookup.adapters.sqlite import SqliteCatalogue
 
-    catalogue = SqliteCatalogue(settings.data_dir / "catalogue.db")
+    catalogue = SqliteCatalogue(settings.data_dir / _DATABASE)
     try:
         yield catalogue
     finally:
@@ -61,7 +62,7 @@ async def open_traces(settings: Settings) -> "AsyncGenerator[SqliteTraces]":
     """The records in the data folder."""
     from evidence_lookup.adapters.sqlite import SqliteTraces
 
-    traces = SqliteTraces(settings.data_dir / "traces.db")
+    traces = SqliteTraces(settings.data_dir / _DATABASE)
     try:
         yield traces
     finally:
@@ -70,7 +71,7 @@ async def open_traces(settings: Settings) -> "AsyncGenerator[SqliteTraces]":
 
 def recorder(settings: Settings, traces: "TraceRecorder") -> "TraceRecorder":
     """Where lookups are recorded; with ``trace.enabled`` off, nowhere."""
-    from evidence_lookup.adapters.memory.traces import NoTraces
+    from evidence_lookup.adapters.memory.no_traces import NoTraces
 
     return traces if settings.trace.enabled else NoTraces()
 
@@ -99,17 +100,31 @@ def _embedder(settings: EmbedderSettings) -> "tuple[Embedder, Any]":
         case "openai":
             from evidence_lookup.adapters.openai_embedder import OpenAIEmbedder
 
-            names = ("kind", "threads", "cache_dir")
-            service = OpenAIEmbedder(**asdict(settings, filter=lambda a, _: a.name not in names))
+            service = OpenAIEmbedder(
+                model=settings.model,
+                base_url=settings.base_url,
+                api_key=settings.api_key,
+                dimensions=settings.dimensions,
+                batch_size=settings.batch_size,
+                max_retries=settings.max_retries,
+                timeout_seconds=settings.timeout_seconds,
+                max_tokens=settings.max_tokens,
+                query_prefix=settings.query_prefix,
+                passage_prefix=settings.passage_prefix,
+                unrelated_similarity=settings.unrelated_similarity,
+            )
             return service, service.aclose
         case "sentence-transformers":
             from evidence_lookup.adapters.sentence_transformers_embedder import (
                 SentenceTransformersEmbedder,
             )
 
-            names = ("model", "threads", "query_prefix", "passage_prefix", "unrelated_similarity")
             model = SentenceTransformersEmbedder(
-                **asdict(settings, filter=lambda a, _: a.name in names)
+                model=settings.model,
+                threads=settings.threads,
+                query_prefix=settings.query_prefix,
+                passage_prefix=settings.passage_prefix,
+                unrelated_similarity=settings.unrelated_similarity,
             )
             return model, None
         case "memory":

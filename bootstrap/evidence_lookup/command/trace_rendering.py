@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from evidence_lookup.domain.pack import ContextPackSummary
 from evidence_lookup.domain.trace import QueryTransform, RerankEntry, RetrievalTrace
+
+_KEY = Column("evidence key", overflow="fold", ratio=1)
 
 
 def show_retrieval(
@@ -88,7 +90,7 @@ def _show_ranking(console: Console, ranking: Sequence[RerankEntry]) -> None:
     if not ranking:
         return
     _section(console, "Ranking")
-    table = Table("rank", "evidence key", "score", "base", "boosts", "total", box=None)
+    table = Table("rank", _KEY, "score", "base", "boosts", "total", box=None)
     for entry in ranking:
         score = entry.base_score
         table.add_row(
@@ -106,7 +108,7 @@ def _show_drops(console: Console, trace: RetrievalTrace) -> None:
     if not trace.drops:
         return
     _section(console, "Left out")
-    table = Table("evidence key", "reason", "port rank", "similarity", box=None)
+    table = Table(_KEY, "reason", "port rank", "similarity", box=None)
     for drop in trace.drops:
         similarity = "" if drop.similarity is None else f"{drop.similarity:.3f}"
         table.add_row(escape(drop.evidence_key), drop.reason, str(drop.rank), similarity)
