@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from evidence_lookup.adapters.milvus import embedded
 from evidence_lookup.adapters.milvus.driver import Driver, open_driver, pymilvus
-from evidence_lookup.adapters.milvus.errors import is_not_loaded, translated
+from evidence_lookup.adapters.milvus.errors import gone, is_gone, is_not_loaded, translated
 from evidence_lookup.adapters.milvus.gate import Gate
 from evidence_lookup.adapters.milvus.schema import Layout, read_layout
 from evidence_lookup.adapters.milvus.settings import MilvusSettings
@@ -94,6 +94,9 @@ class MilvusConnection:
 
         async def alone() -> T:
             async with state.gate.writing():
+                # A small write into a removed file is acknowledged, and lost.
+                if state.driver is not None and is_gone(self.settings):
+                    raise gone(self.settings)
                 return await work()
 
         task = asyncio.create_task(alone())

@@ -67,14 +67,24 @@ def translate(error: Exception, settings: MilvusSettings) -> BackendError:
                 f"(milvus.timeout_seconds): {text}"
             )
         case _:
-            if settings.path is not None and not settings.path.exists():
-                return StorageError(
-                    f"the database {settings.path} (milvus.uri) is gone: something removed it "
-                    "while it was open; open it anew and run 'evidence-lookup ingest --rebuild'"
-                )
+            if is_gone(settings):
+                return gone(settings)
             if "disk" in text.lower() and "full" in text.lower():
                 return StorageError(f"the disk of {settings.uri} (milvus.uri) is full: {text}")
             return BackendFailedError(f"{where} refused ({type(error).__name__}): {text}")
+
+
+def is_gone(settings: MilvusSettings) -> bool:
+    """Whether the file of an embedded database is missing."""
+    return settings.path is not None and not settings.path.exists()
+
+
+def gone(settings: MilvusSettings) -> StorageError:
+    """The error for a database file that was removed while it was open."""
+    return StorageError(
+        f"the database {settings.path} (milvus.uri) is gone: something removed it while it was "
+        "open; restart, and run 'evidence-lookup ingest --rebuild'"
+    )
 
 
 def is_not_loaded(error: Exception) -> bool:
@@ -83,28 +93,38 @@ def is_not_loaded(error: Exception) -> bool:
 
 
 def _code(error: BaseException) -> str:
-    """A word for what went wrong, from the driver's number or from gRPC's status."""
-    code = getattr(error, "code", None)
-    status: Any = code() if callable(code) else code
-    name = getattr(status, "name", None)
-    if name in ("UNAVAILABLE", "DEADLINE_EXCEEDED", "UNAUTHENTICATED", "PERMISSION_DENIED"):
-        return str(name)
-    if status == _COLLECTION_MISSING:
+    """A word for what went wrong, from the driver's numbers and from gRPC's statuses."""
+    chain = _chain(error)
+    statuses = [_status(one) for one in chain]
+    names = [str(getattr(status, "name", "")) for status in statuses]
+    text = _text(error)
+    if _COLLECTION_MISSING in statuses:
         return "COLLECTION_MISSING"
-    if status == _DATABASE_MISSING or "database not found" in _text(error):
+    if _DATABASE_MISSING in statuses or "database not found" in text:
         return "DATABASE_MISSING"
-    if status in _AUTHENTICATION:
+    if "UNAUTHENTICATED" in names or set(_AUTHENTICATION) & {*statuses}:
         return "UNAUTHENTICATED"
-    if isinstance(error, TimeoutError) or isinstance(error.__cause__, TimeoutError):
+    for name in ("PERMISSION_DENIED", "UNAVAILABLE", "DEADLINE_EXCEEDED"):
+        if name in names:
+            return name
+    if any(isinstance(one, TimeoutError) for one in chain) or "Retry timeout" in text:
         return "DEADLINE_EXCEEDED"
-    cause = error.__cause__
-    if status == _UNAVAILABLE:
-        # A wrong token shows only in the cause of "cannot connect".
-        known = _code(cause) if cause is not None else ""
-        return known if known in ("UNAUTHENTICATED", "PERMISSION_DENIED") else "UNAVAILABLE"
-    if cause is not None and cause is not error:
-        return _code(cause)
-    return "DEADLINE_EXCEEDED" if "Retry timeout" in _text(error) else ""
+    return "UNAVAILABLE" if _UNAVAILABLE in statuses else ""
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """*error* and what led to it in the driver, which makes errors their own cause."""
+    chain: list[BaseException] = []
+    one: BaseException | None = error
+    while one is not None and one not in chain and not isinstance(one, EvidenceLookupError):
+        chain.append(one)
+        one = one.__cause__ if one.__cause__ not in (None, one) else one.__context__
+    return chain
+
+
+def _status(error: BaseException) -> Any:
+    code = getattr(error, "code", None)
+    return code() if callable(code) else code
 
 
 def _text(error: BaseException) -> str:
