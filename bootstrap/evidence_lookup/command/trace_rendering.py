@@ -9,8 +9,6 @@ from rich.table import Column, Table
 from evidence_lookup.domain.pack import ContextPackSummary
 from evidence_lookup.domain.trace import QueryTransform, RerankEntry, RetrievalTrace
 
-_KEY = Column("evidence key", overflow="fold", ratio=1)
-
 
 def show_retrieval(
     console: Console,
@@ -90,7 +88,7 @@ def _show_ranking(console: Console, ranking: Sequence[RerankEntry]) -> None:
     if not ranking:
         return
     _section(console, "Ranking")
-    table = Table("rank", _KEY, "score", "base", "boosts", "total", box=None)
+    table = Table("rank", _key_column(), "score", "base", "boosts", "total", box=None)
     for entry in ranking:
         score = entry.base_score
         table.add_row(
@@ -108,11 +106,15 @@ def _show_drops(console: Console, trace: RetrievalTrace) -> None:
     if not trace.drops:
         return
     _section(console, "Left out")
-    table = Table(_KEY, "reason", "port rank", "similarity", box=None)
+    table = Table(_key_column(), "reason", "port rank", "similarity", box=None)
     for drop in trace.drops:
         similarity = "" if drop.similarity is None else f"{drop.similarity:.3f}"
         table.add_row(escape(drop.evidence_key), drop.reason, str(drop.rank), similarity)
     console.print(table)
+
+
+def _key_column() -> Column:
+    return Column("evidence key", overflow="fold", ratio=1)
 
 
 def _section(console: Console, title: str) -> None:
