@@ -50,23 +50,29 @@ def rerank(
 
     The base is the score brought to 0..1 over these candidates, ``(s - worst) / (best - worst)``,
     which keeps the port's distances whatever the score means, so that one boost weighs the same
-    under every semantics and model. Where a score is missing or semantics are mixed, the base is
-    ``1 - (rank - 1) / n`` instead.
+    under every semantics and model. A score of no value counts as the worst and stands behind it.
+    Where no score has a value or semantics are mixed, the base is ``1 - (rank - 1) / n`` instead.
     """
     ranked = [
         RankedCandidate(candidate, base, tuple(b for rule in rules for b in rule(candidate, hints)))
         for candidate, base in zip(candidates, _bases(candidates), strict=True)
     ]
-    return tuple(sorted(ranked, key=lambda r: (-r.ranking_score, r.candidate.original_rank)))
+    return tuple(sorted(ranked, key=_order))
+
+
+def _order(ranked: RankedCandidate) -> tuple[float, bool, int]:
+    candidate = ranked.candidate
+    return -ranked.ranking_score, candidate.score.value is None, candidate.original_rank
 
 
 def _bases(candidates: Sequence[Candidate]) -> list[float]:
     goodness = [candidate.score.goodness for candidate in candidates]
     semantics = {candidate.score.semantics for candidate in candidates}
-    if len(semantics) > 1 or not all(map(math.isfinite, goodness)):
+    known = [value for value in goodness if math.isfinite(value)]
+    if len(semantics) > 1 or not known:
         return [1 - position / len(candidates) for position in range(len(candidates))]
-    worst, best = min(goodness, default=0.0), max(goodness, default=0.0)
-    spread = best - worst
+    worst = min(known)
+    spread = max(known) - worst
     if not 0 < spread < math.inf:
-        return [1.0] * len(candidates)
-    return [(value - worst) / spread for value in goodness]
+        return [1.0 if math.isfinite(value) else 0.0 for value in goodness]
+    return [max(0.0, (value - worst) / spread) for value in goodness]
