@@ -5,10 +5,23 @@ from pathlib import PurePosixPath
 
 from attrs import field, frozen
 
-from evidence_lookup.domain.document import CatalogueEntry, Chunk
+from evidence_lookup.domain.document import RESERVED_NAMES, CatalogueEntry, Chunk
+from evidence_lookup.domain.errors import ScopeError
+from evidence_lookup.domain.filters import Scope
 from evidence_lookup.domain.text import normalise
 from evidence_lookup.ports.chunker import ChunkedDocument, TextChunk
 from evidence_lookup.ports.document_source import ReadDocument, SourceFile
+
+
+def _checked(scope: Mapping[str, str | int | bool]) -> dict[str, str | int | bool]:
+    values: Mapping[str, object] = scope
+    for name, value in values.items():
+        if name in RESERVED_NAMES:
+            raise ScopeError(f"scope name {name!r} is not allowed: documents say it of themselves")
+        if not isinstance(value, str | int):
+            raise ScopeError(f"scope value {name!r} must be text, a whole number or a boolean")
+    Scope(scope)
+    return dict(scope)
 
 
 @frozen
@@ -18,10 +31,15 @@ class DocumentDefaults:
     `prefix` stands before ids made of paths. `scope` is put on every chunk; front matter may add
     to it, never change it. With `category_from_folder` a document without a category takes the
     name of its first folder.
+
+    Raises:
+        ScopeError: a name or value of the scope is malformed, or the name is the product's own.
     """
 
     prefix: str = ""
-    scope: Mapping[str, str | int | bool] = field(factory=dict[str, str | int | bool])
+    scope: Mapping[str, str | int | bool] = field(
+        factory=dict[str, str | int | bool], converter=_checked
+    )
     category_from_folder: bool = False
 
     @property
