@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from evidence_lookup.ports.embedder import Vectors
 
 DIMENSION = 16
+# Interrupted runs embed the same passages hundreds of times.
+_VECTORS: "dict[str, Vectors]" = {}
 
 
 class Fuse:
@@ -69,7 +71,9 @@ class FusedEmbedder(MemoryEmbedder):
         """As the memory embedder."""
         with self._fuse.around():
             self.passages += len(texts)
-            return await super().embed_passages(texts)
+            new = [text for text in texts if text not in _VECTORS]
+            _VECTORS.update(zip(new, await super().embed_passages(new), strict=True))
+            return np.stack([_VECTORS[text] for text in texts])
 
 
 class FusedKnowledge(MemoryKnowledge):
@@ -98,6 +102,12 @@ class FusedKnowledge(MemoryKnowledge):
         """As the memory store."""
         with self._fuse.around():
             await super().drop()
+
+    def copy(self, fuse: Fuse) -> "FusedKnowledge":
+        """Another store with the same content, behind *fuse*."""
+        twin = FusedKnowledge(fuse)
+        twin._collection = self._collection  # A value that is never changed in place.
+        return twin
 
 
 class FusedCatalogue(FakeCatalogue):
@@ -132,6 +142,13 @@ class Shelf:
         self.embedder = FusedEmbedder(self.fuse)
         self.store = FusedKnowledge(self.fuse)
         self.catalogue = FusedCatalogue(self.fuse)
+
+    async def copy(self) -> "Shelf":
+        """Another index of the same folder, with the same content."""
+        twin = Shelf(self.root)
+        await twin.catalogue.put(await self.catalogue.entries())
+        twin.store = self.store.copy(twin.fuse)
+        return twin
 
     def write(self, source: str, content: str | bytes) -> Path:
         """Put a file on the shelf."""

@@ -1,10 +1,13 @@
 """Ids, roots, prefixes, categories and scopes: which document a file is."""
 
 from pathlib import Path
+from typing import cast
 
+import pytest
 from tests.unit.application.shelf import Shelf, page
 
 from evidence_lookup.application.document_building import DocumentDefaults
+from evidence_lookup.domain.errors import ScopeError
 
 
 async def test_of_two_files_with_one_id_the_first_stays(shelf: Shelf) -> None:
@@ -80,6 +83,24 @@ async def test_the_callers_scope_is_on_every_chunk_and_wins(shelf: Shelf) -> Non
     assert (await shelf.stored())["a.md#chunk-0"][1]["tenant"] == "other"
 
 
+@pytest.mark.parametrize(
+    "scope",
+    [
+        {"category": "internal"},
+        {"doc_id": "x"},
+        {'tenant"] != "': "x"},
+        {"tenant": "  "},
+        {"tenant": "a\x00b"},
+        {"tenant": cast("str", 1.5)},
+        {"tenant": cast("str", ["a", "b"])},
+    ],
+)
+def test_a_scope_that_cannot_be_asked_for_is_refused(scope: dict[str, str | int | bool]) -> None:
+    """A name that the product writes itself could be changed by a document's front matter."""
+    with pytest.raises(ScopeError):
+        DocumentDefaults(scope=scope)
+
+
 async def test_the_first_folder_can_be_the_category(shelf: Shelf) -> None:
     """Asked for, a document without a category takes its folder's; one at the top has none."""
     shelf.write("ops/deep/a.md", page("Alpha"))
@@ -151,7 +172,7 @@ async def test_a_folder_behind_a_link_that_moves_is_one_folder(shelf: Shelf) -> 
     assert (await shelf.stored())["a.md#chunk-0"][0] == "Alpha two"
 
 
-async def test_a_relative_path_is_the_same_folder(shelf: Shelf, monkeypatch: object) -> None:
+async def test_a_relative_path_is_the_same_folder(shelf: Shelf) -> None:
     """However the folder is written, its documents are known again."""
     shelf.write("sub/a.md", page("Alpha"))
     await shelf.ingest("sub")

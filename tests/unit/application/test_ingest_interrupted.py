@@ -1,6 +1,5 @@
 """An ingest that is cut short at any point is completed by the next one."""
 
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -12,8 +11,6 @@ from evidence_lookup.domain.document import CatalogueEntry
 from evidence_lookup.domain.errors import BackendFailedError
 from evidence_lookup.ports.knowledge_search import KnowledgeSearchRequest
 
-KEPT = ("kept.md", "renamed", "y")
-
 Content = tuple[dict[str, Any], tuple[CatalogueEntry, ...]]
 
 
@@ -22,9 +19,9 @@ async def content(shelf: Shelf) -> Content:
     return dict(await shelf.stored()), await shelf.entries()
 
 
-async def first_version(root: Path) -> Shelf:
-    """A shelf with an index of every kind of document to come."""
-    shelf = Shelf(root)
+@pytest.fixture
+async def before(shelf: Shelf) -> Shelf:
+    """An index of documents that have changed since, in every way there is."""
     shelf.write("changed.md", long_page(3))
     shelf.write("kept.md", page("Kept"))
     shelf.write("removed.md", page("Removed"))
@@ -33,11 +30,6 @@ async def first_version(root: Path) -> Shelf:
     shelf.write("new-id-sooner.md", page("Id", id="m"))
     shelf.write("binary.md", page("Binary"))
     await shelf.ingest()
-    return shelf
-
-
-def change(shelf: Shelf) -> None:
-    """The second version: more than one batch of passages."""
     shelf.write("changed.md", long_page(2).replace("Paragraph", "Section"))
     (shelf.root / "removed.md").unlink()
     (shelf.root / "renamed.md").rename(shelf.root / "was-renamed.md")
@@ -45,63 +37,56 @@ def change(shelf: Shelf) -> None:
     shelf.write("new-id-sooner.md", page("Id", id="a"))
     shelf.write("binary.md", b"\x00\xff\x00")
     shelf.write("added.md", long_page(70))
+    return shelf
 
 
-async def expected(root: Path) -> tuple[Content, int]:
+async def expected(before: Shelf, *, rebuild: bool = False) -> tuple[Content, int]:
     """What an ingest without interruption gives, and how many points it has."""
-    shelf = await first_version(root)
-    change(shelf)
+    shelf = await before.copy()
     shelf.fuse.arm(0)
-    await shelf.ingest()
+    await shelf.ingest(rebuild=rebuild)
     points = shelf.fuse.passed
+    assert await shelf.ids() == ["a", "added.md", "changed.md", "kept.md", "renamed", "y"]
     return await content(shelf), points
 
 
-async def test_interrupted_anywhere_the_next_run_completes_it(tmp_path: Path) -> None:
+async def test_interrupted_anywhere_the_next_run_completes_it(before: Shelf) -> None:
     """Before and after every call: run again, and the index is as without the interruption."""
-    wanted, points = await expected(tmp_path / "whole")
+    wanted, points = await expected(before)
     assert points > 20
     for point in range(1, points + 1):
-        shelf = await first_version(tmp_path / str(point))
-        change(shelf)
+        shelf = await before.copy()
         shelf.fuse.arm(point)
         with pytest.raises(BackendFailedError, match="interrupted"):
             await shelf.ingest()
         shelf.fuse.arm(0)
         await shelf.ingest()
         assert await content(shelf) == wanted, f"interrupted at point {point}"
-        assert (await shelf.ingest()).unchanged == ("a", "added.md", "changed.md", *KEPT)
 
 
-async def test_interrupted_again_and_again_it_still_ends(tmp_path: Path) -> None:
-    """Each run is cut one point later than the one before."""
-    wanted, _ = await expected(tmp_path / "whole")
-    shelf = await first_version(tmp_path / "again")
-    change(shelf)
-    for point in range(1, 200):
-        shelf.fuse.arm(point)
+async def test_interrupted_again_and_again_it_still_ends(before: Shelf) -> None:
+    """Each run is cut one point later than the one before, and the last one has nothing to do."""
+    wanted, points = await expected(before)
+    for point in range(1, points + 1):
+        before.fuse.arm(point)
         try:
-            await shelf.ingest()
+            await before.ingest()
         except BackendFailedError:
             continue
         break
-    shelf.fuse.arm(0)
-    assert await content(shelf) == wanted
+    before.fuse.arm(0)
+    report = await before.ingest()
+    assert await content(before) == wanted
+    assert len(report.unchanged) == 6
 
 
 @pytest.mark.parametrize("again", [True, False])
-async def test_an_interrupted_rebuild_is_completed(tmp_path: Path, again: bool) -> None:
+async def test_an_interrupted_rebuild_is_completed(before: Shelf, again: bool) -> None:
     """By a second rebuild, and by a plain run too: nothing dropped is taken for unchanged."""
-    wanted, _ = await expected(tmp_path / "whole")
-    counted = await first_version(tmp_path / "counted")
-    change(counted)
-    counted.fuse.arm(0)
-    await counted.ingest(rebuild=True)
-    points = counted.fuse.passed
-    assert await content(counted) == wanted
+    wanted, points = await expected(before, rebuild=True)
+    assert wanted == (await expected(before))[0]
     for point in range(1, points + 1):
-        shelf = await first_version(tmp_path / str(point))
-        change(shelf)
+        shelf = await before.copy()
         shelf.fuse.arm(point)
         with pytest.raises(BackendFailedError, match="interrupted"):
             await shelf.ingest(rebuild=True)
