@@ -6,6 +6,7 @@ import pytest
 from tests.embedding_server import EmbeddingServer
 from tests.tiny_model import make_tiny_model
 
+from evidence_lookup.adapters.language_centring import LanguageCentredEmbedder
 from evidence_lookup.adapters.local_embedder import LocalEmbedder
 from evidence_lookup.adapters.memory.embedder import MemoryEmbedder
 from evidence_lookup.adapters.openai_embedder import OpenAIEmbedder
@@ -51,6 +52,15 @@ class TestLocalEmbedder(EmbedderContract):
     def embedder(self, local_embedder: LocalEmbedder) -> Embedder:
         """One for all tests."""
         return local_embedder
+
+
+class TestLanguageCentredEmbedder(EmbedderContract):
+    """The model on the processor, its vectors centred by language."""
+
+    @pytest.fixture
+    def embedder(self, local_embedder: LocalEmbedder) -> Embedder:
+        """Around the same model."""
+        return LanguageCentredEmbedder(local_embedder)
 
 
 class TestOpenAIEmbedder(EmbedderContract):

@@ -1,0 +1,65 @@
+"""Centring by language, on pairs of sentences that say the same in English and in Chinese."""
+
+import numpy as np
+import pytest
+
+from evidence_lookup.adapters.language_centring import LanguageCentredEmbedder
+from evidence_lookup.adapters.local_embedder import LocalEmbedder
+
+PAIRS = (
+    ("How do I renew the certificate of the ingress?", "怎样续期入口网关的证书？"),
+    ("The disk of the database is full.", "数据库的磁盘已经写满。"),
+    ("Whom do I call when the payment provider is down?", "支付服务商宕机时应该打电话给谁？"),
+    ("The tea harvest begins in spring.", "茶叶的采摘从春天开始。"),
+    ("Our football team lost the final.", "我们的足球队输掉了决赛。"),
+)
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> LocalEmbedder:
+    """The model as it is."""
+    return LocalEmbedder(cache_folder=tmp_path_factory.mktemp("graph"))
+
+
+async def test_a_question_finds_its_meaning_before_its_language(plain: LocalEmbedder) -> None:
+    """The translation is mostly nearer than other sentences of the question's own language, and
+    more often than without centring.
+    """
+
+    async def translations_first(embedder: LocalEmbedder | LanguageCentredEmbedder) -> int:
+        first = 0
+        for position, (english, chinese) in enumerate(PAIRS):
+            others = [pair[0] for at, pair in enumerate(PAIRS) if at != position]
+            question = await embedder.embed_query(english)
+            passages = await embedder.embed_passages([chinese, *others])
+            first += int(np.argmax(passages @ question)) == 0
+        return first
+
+    centred = await translations_first(LanguageCentredEmbedder(plain))
+    assert centred >= 4
+    assert centred > await translations_first(plain)
+
+
+async def test_unrelated_texts_stay_below_the_figure(plain: LocalEmbedder) -> None:
+    """Of short sentences that have nothing in common, in any languages, most are below it."""
+    embedder = LanguageCentredEmbedder(plain)
+    texts = [text for pair in PAIRS for text in pair]
+    passages = await embedder.embed_passages(texts)
+    unrelated: list[float] = []
+    for position, text in enumerate(texts):
+        similarities = passages @ await embedder.embed_query(text)
+        unrelated += [
+            float(similarity)
+            for at, similarity in enumerate(similarities)
+            if at // 2 != position // 2
+        ]
+    below = np.mean(np.array(unrelated) < embedder.unrelated_similarity)
+    assert below >= 0.85
+
+
+def test_the_model_is_another_one(plain: LocalEmbedder) -> None:
+    """An index of plain vectors is never searched with centred ones: the names differ."""
+    embedder = LanguageCentredEmbedder(plain)
+    assert embedder.model != plain.model
+    assert embedder.model.startswith(plain.model)
+    assert (embedder.dimension, embedder.max_tokens) == (plain.dimension, plain.max_tokens)
