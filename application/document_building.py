@@ -14,14 +14,17 @@ from evidence_lookup.ports.document_source import ReadDocument, SourceFile
 
 
 def _checked(scope: Mapping[str, str | int | bool]) -> dict[str, str | int | bool]:
-    values: Mapping[str, object] = scope
-    for name, value in values.items():
+    for name, value in scope.items():
         if name in RESERVED_NAMES:
             raise ScopeError(f"scope name {name!r} is not allowed: documents say it of themselves")
-        if not isinstance(value, str | int):
+        if not _is_one(value):
             raise ScopeError(f"scope value {name!r} must be text, a whole number or a boolean")
     Scope(scope)
     return dict(scope)
+
+
+def _is_one(value: object) -> bool:
+    return isinstance(value, str | int)
 
 
 @frozen
