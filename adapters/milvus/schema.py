@@ -1,6 +1,7 @@
 """The collection: made by the product, or found as others made it."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -43,7 +44,7 @@ class Layout:
 
 
 async def create(driver: Driver, settings: MilvusSettings, *, model: str, dimension: int) -> None:
-    """Make the collection, with keyword search where the server can."""
+    """Make the collection, with keyword search where the server can; one that is there stays."""
     sdk = pymilvus()
 
     def schema(*, with_keyword: bool) -> tuple[Any, Any]:
@@ -95,12 +96,21 @@ async def create(driver: Driver, settings: MilvusSettings, *, model: str, dimens
         )
 
     try:
-        await make(with_keyword=True)
+        await make(with_keyword=await _knows_keywords(driver, settings))
     except sdk.MilvusException:
-        if await driver.has_collection(settings.collection, timeout=settings.timeout_seconds):
-            return  # another process made it in the same moment
-        # Servers before 2.5 know neither sparse fields nor BM25; any other fault shows again.
-        await make(with_keyword=False)
+        there = await driver.has_collection(settings.collection, timeout=settings.timeout_seconds)
+        if not there:
+            raise
+        # Another process made it in the same moment; what it lacks shows when it is read.
+
+
+async def _knows_keywords(driver: Driver, settings: MilvusSettings) -> bool:
+    """Whether the server has BM25: from 2.5 on. Older ones take the fields and fail later."""
+    if settings.path is not None:
+        return True
+    version = await driver.get_server_version(timeout=settings.timeout_seconds)
+    numbers = re.match(r"v?(\d+)\.(\d+)", version)
+    return numbers is None or (int(numbers[1]), int(numbers[2])) >= (2, 5)
 
 
 async def read_layout(driver: Driver, settings: MilvusSettings) -> Layout:
