@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from evidence_lookup.command.trace_rendering import show_retrieval
@@ -95,7 +95,8 @@ def show_traces(traces: Sequence[ToolInvocation]) -> None:
     if not traces:
         Console().print("No lookup is recorded yet.")
         return
-    table = Table("id", "time (UTC)", "status", "blocks", "ms", "query", box=None)
+    table = Table(Column("id", no_wrap=True), "time (UTC)", "status", "blocks", "ms", box=None)
+    table.add_column("query", overflow="ellipsis", no_wrap=True)
     for trace in traces:
         table.add_row(
             trace.id,
@@ -103,7 +104,7 @@ def show_traces(traces: Sequence[ToolInvocation]) -> None:
             Text(trace.evidence_status, style=_STATUS_STYLE[trace.evidence_status]),
             str(trace.block_count),
             f"{trace.duration_seconds * 1000:.0f}",
-            escape(" ".join(trace.query.split())[:80]),
+            escape(" ".join(trace.query.split())),
         )
     Console().print(table)
 
