@@ -102,7 +102,7 @@ async def test_a_cancelled_ingest_is_completed(shelf: Shelf) -> None:
     with anyio.CancelScope() as scope:
         await shelf.ingest(on_progress=lambda now: scope.cancel() if now.passages else None)
     assert scope.cancelled_caught
-    await shelf.ingest()
+    assert (await shelf.ingest()).added == ("a.md", "b.md")
     assert await shelf.ids() == ["a.md", "b.md"]
     assert all(entry.is_complete for entry in await shelf.entries())
 

@@ -125,9 +125,9 @@ async def test_a_document_that_the_store_refuses_is_skipped_whole(shelf: Shelf) 
     shelf.write("a.md", page("poison"))
     shelf.write("c.md", page("poison too"))
     shelf.write("d.md", page("Delta"))
-    for added in (("d.md",), ()):
+    for added, removed in ((("d.md",), ("a.md",)), ((), ())):
         report = await shelf.ingest()
-        assert (report.added, report.changed) == (added, ())
+        assert (report.added, report.changed, report.removed) == (added, (), removed)
         assert [skipped.source for skipped in report.skipped] == ["a.md", "c.md"]
         assert "longer than" in report.skipped[0].reason
         assert await shelf.ids() == ["b.md", "d.md"]
