@@ -4,7 +4,7 @@ import sqlite3
 import time
 from pathlib import Path
 
-from evidence_lookup.adapters.sqlite.schema import check, migrate
+from evidence_lookup.adapters.sqlite.schema import MIGRATIONS, migrate, version_of
 
 _PAUSE_SECONDS = 0.01
 
@@ -24,11 +24,12 @@ def open_connection(path: Path, *, busy_timeout_seconds: float) -> sqlite3.Conne
     )
     try:
         # Before anything is written: the file may not be ours.
-        check(connection, path)
+        version = version_of(connection, path)
         _write_ahead(connection, deadline=time.monotonic() + busy_timeout_seconds)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = OFF")
-        migrate(connection, path)
+        if version < len(MIGRATIONS):
+            migrate(connection, path)
     except BaseException:
         connection.close()
         raise

@@ -63,7 +63,7 @@ MIGRATIONS: tuple[Migration, ...] = (
 """Migration n, counted from 1, makes version n; one that was released is never changed."""
 
 
-def check(
+def version_of(
     connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration] = MIGRATIONS
 ) -> int:
     """The version of the file, 0 for an empty one; reads only.
@@ -71,6 +71,37 @@ def check(
     Raises:
         BackendFailedError: the file is another product's, or of a version not known here.
     """
+    # One transaction: another process may be making the tables.
+    connection.execute("BEGIN")
+    try:
+        return _checked_version(connection, path, migrations)
+    finally:
+        _undo(connection)
+
+
+def migrate(
+    connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration] = MIGRATIONS
+) -> None:
+    """Bring the file to the last version; of several processes one does it, the others wait.
+
+    Raises:
+        BackendFailedError: as for `version_of`.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = _checked_version(connection, path, migrations)
+        for migration in migrations[version:]:
+            for statement in migration:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {len(migrations)}")
+        connection.execute("COMMIT")
+    finally:
+        _undo(connection)
+
+
+def _checked_version(
+    connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration]
+) -> int:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     if application_id != APPLICATION_ID:
@@ -87,24 +118,6 @@ def check(
     return int(version)
 
 
-def migrate(
-    connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration] = MIGRATIONS
-) -> None:
-    """Bring the file to the last version; of several processes one does it, the others wait.
-
-    Raises:
-        BackendFailedError: as for `check`.
-    """
-    if check(connection, path, migrations) == len(migrations):
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        # Another process may have done it since.
-        for migration in migrations[check(connection, path, migrations) :]:
-            for statement in migration:
-                connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {len(migrations)}")
-        connection.execute("COMMIT")
-    finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+def _undo(connection: sqlite3.Connection) -> None:
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")

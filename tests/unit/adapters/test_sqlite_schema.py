@@ -79,7 +79,7 @@ def test_a_newer_file_is_refused(connection: sqlite3.Connection, path: Path) -> 
         migrate(connection, path)
 
 
-@pytest.mark.parametrize("round_", range(5))
+@pytest.mark.parametrize("round_", range(10))
 def test_many_that_open_a_new_file_at_once_all_can(path: Path, round_: int) -> None:
     """One of them makes the tables, the others wait for it."""
 
