@@ -196,7 +196,7 @@ def test_another_embedder_is_refused_with_both_names(tmp_path: Path) -> None:
     for command in (("lookup", "kettle"), ("ingest", docs)):
         refused = run(*command, folder=tmp_path, code=2, **memory)
         assert "multilingual-e5-small" in refused.stderr
-        assert "memory" in refused.stderr
+        assert "hashed-words" in refused.stderr
         assert "--rebuild" in refused.stderr
     run("ingest", docs, "--rebuild", folder=tmp_path, **memory)
     run("lookup", "kettle descaled vinegar", folder=tmp_path, **memory)

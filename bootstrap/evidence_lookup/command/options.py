@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
 
 import typer
 
+from evidence_lookup.domain.errors import ScopeError
+
 if TYPE_CHECKING:
     from evidence_lookup.settings import Settings
 
@@ -40,13 +42,13 @@ def scope_from(pairs: list[str] | None) -> dict[str, Any]:
     """``["tenant=acme", "level:=3"]`` as a mapping.
 
     Raises:
-        typer.BadParameter: a pair has no ``=``, or its JSON is none.
+        ScopeError: a pair has no ``=``, or its JSON is none.
     """
     scope: dict[str, Any] = {}
     for pair in pairs or []:
         name, mark, text = pair.partition("=")
         if not mark or not name:
-            raise typer.BadParameter(f"{pair!r} is not KEY=VALUE", param_hint="--scope")
+            raise ScopeError(f"--scope {pair!r} is not KEY=VALUE")
         scope[name.removesuffix(":")] = _json(text, pair) if name.endswith(":") else text
     return scope
 
@@ -55,5 +57,4 @@ def _json(text: str, pair: str) -> object:
     try:
         return cast("object", json.loads(text))
     except json.JSONDecodeError as error:
-        message = f"{pair!r}: what follows := is not JSON: {error.msg}"
-        raise typer.BadParameter(message, param_hint="--scope") from error
+        raise ScopeError(f"--scope {pair!r}: what follows := is no JSON: {error.msg}") from error
