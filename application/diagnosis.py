@@ -1,9 +1,9 @@
 """Whether a set-up works: each part is asked, none is assumed."""
 
-import math
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
+import anyio
 from attrs import frozen
 
 from evidence_lookup.application.guard import guarded, message_of
@@ -14,6 +14,8 @@ from evidence_lookup.ports.embedder import Embedder
 from evidence_lookup.ports.trace import TraceReader
 
 Ask: TypeAlias = Callable[[], Awaitable[str]]
+
+_PATIENCE_SECONDS = 60.0
 
 
 @frozen
@@ -68,7 +70,7 @@ class Diagnosis:
 
 async def _check(name: str, ask: Ask) -> Check:
     try:
-        with guarded(deadline=math.inf):
+        with guarded(deadline=anyio.current_time() + _PATIENCE_SECONDS):
             return Check(name, True, await ask())
     except EvidenceLookupError as error:
         return Check(name, False, f"{error.kind}: {message_of(error)}")

@@ -3,6 +3,7 @@
 import anyio
 import anyio.to_thread
 
+from evidence_lookup.domain.filters import Scope
 from evidence_lookup.domain.hints import QueryHints, hint_terms, hints_from
 from evidence_lookup.ports.catalogue import Catalogue
 from evidence_lookup.ports.hint_matcher import BuildHintMatcher, HintMatcher
@@ -18,13 +19,14 @@ class HintIndex:
         self._matcher: HintMatcher | None = None
         self._revision: str | None = None
 
-    async def match(self, query: str) -> QueryHints:
-        """The hints that *query* gives.
+    async def match(self, query: str, scope: Scope) -> QueryHints:
+        """The hints that *query* gives, of documents in *scope* only.
 
         Raises:
             BackendError: the catalogue cannot be read.
         """
-        return hints_from((await self._current()).match(query))
+        matches = (await self._current()).match(query)
+        return hints_from(term for term in matches if term.is_in(scope))
 
     async def _current(self) -> HintMatcher:
         revision = await self._catalogue.revision()

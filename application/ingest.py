@@ -11,7 +11,13 @@ from attrs import evolve, frozen
 from evidence_lookup.application.document_building import DocumentDefaults, build_document
 from evidence_lookup.application.ingest_report import IngestProgress, IngestReport
 from evidence_lookup.application.ingest_state import IngestState, PreparedDocument
-from evidence_lookup.domain.errors import CallerError, InvalidChunkError, MissingExtraError
+from evidence_lookup.domain.document import CatalogueEntry
+from evidence_lookup.domain.errors import (
+    CallerError,
+    InvalidChunkError,
+    InvalidVectorError,
+    MissingExtraError,
+)
 from evidence_lookup.ports.catalogue import Catalogue
 from evidence_lookup.ports.chunker import Chunker
 from evidence_lookup.ports.clock import Clock
@@ -25,6 +31,10 @@ if TYPE_CHECKING:
 OnProgress: TypeAlias = Callable[[IngestProgress], None]
 
 _PASSAGES_AT_ONCE = 64
+
+
+def _incomplete(entry: CatalogueEntry) -> CatalogueEntry:
+    return evolve(entry, content_hash="", recipe="")
 
 
 def _unseen(_: IngestProgress) -> None: ...
@@ -77,7 +87,8 @@ class Ingest:
         )
         if rebuild:
             await self._forget_everything()
-        await self.store.prepare(model=self.embedder.model, dimension=self.embedder.dimension)
+        if await self.store.prepare(model=self.embedder.model, dimension=self.embedder.dimension):
+            await self._mark_incomplete()
         state = IngestState(await self.catalogue.entries())
         run = _Run(self, defaults or DocumentDefaults(), state, len(files), on_progress or _unseen)
         for file in files:
@@ -94,10 +105,15 @@ class Ingest:
 
     async def _forget_everything(self) -> None:
         """Empty the index; cut short, no entry without chunks is left that looks complete."""
-        entries = await self.catalogue.entries()
-        await self.catalogue.put([evolve(one, content_hash="", recipe="") for one in entries])
+        entries = await self._mark_incomplete()
         await self.store.drop()
         await self.catalogue.remove([entry.doc_id for entry in entries])
+
+    async def _mark_incomplete(self) -> tuple[CatalogueEntry, ...]:
+        """Have every document that is catalogued written again: the store does not hold it."""
+        entries = await self.catalogue.entries()
+        await self.catalogue.put([_incomplete(entry) for entry in entries])
+        return entries
 
 
 class _Run:
@@ -141,14 +157,14 @@ class _Run:
         """Embed and write the documents that wait."""
         waiting, self._waiting = self._waiting, []
         catalogue, store = self._use.catalogue, self._use.store
-        await catalogue.put([evolve(one.entry, content_hash="", recipe="") for one in waiting])
+        await catalogue.put([_incomplete(one.entry) for one in waiting])
         vectors = await self._embed([chunk.passage for one in waiting for chunk in one.chunks])
         complete: list[PreparedDocument] = []
         for one in waiting:
             chunks = [EmbeddedChunk(chunk, next(vectors)) for chunk in one.chunks]
             try:
                 await store.replace_document(one.entry.doc_id, chunks)
-            except InvalidChunkError as error:
+            except (InvalidChunkError, InvalidVectorError) as error:
                 self.state.refuse(one, str(error))
                 await self.remove([one.entry.doc_id])
             else:

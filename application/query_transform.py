@@ -44,7 +44,7 @@ async def transform_query(
     """
     try:
         with guarded(deadline=deadline):
-            hints = await hint_index.match(query)
+            hints = await hint_index.match(query, scope)
         return TransformedQuery(query, scope, hints)
     except EvidenceLookupError as error:
         warning = f"hints_unavailable: {message_of(error)}"

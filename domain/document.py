@@ -89,6 +89,17 @@ class CatalogueEntry:
     recipe: str = ""
     chunk_count: int = 0
 
+    def metadata(self) -> dict[str, str | int | bool]:
+        """What the metadata of each of its chunks says of the document, lists left out."""
+        named = {
+            "doc_id": self.doc_id,
+            "source": self.source,
+            "title": self.title,
+            "category": self.category,
+            "language": self.language,
+        }
+        return {**self.scope, **{name: value for name, value in named.items() if value is not None}}
+
     @property
     def is_complete(self) -> bool:
         """Whether the store holds this document whole."""

@@ -7,7 +7,7 @@ from enum import StrEnum
 from attrs import frozen
 
 from evidence_lookup.domain.document import CatalogueEntry
-from evidence_lookup.domain.filters import HintFilter
+from evidence_lookup.domain.filters import HintFilter, Scope
 from evidence_lookup.domain.text import normalise
 
 _MAX_DOCUMENTS_PER_WEAK_TERM = 3
@@ -24,13 +24,21 @@ class HintTermKind(StrEnum):
 
 @frozen
 class HintTerm:
-    """A term that, found in a query, points to a document. `normalised` is what is compared."""
+    """A term that, found in a query, points to a document. `normalised` is what is compared.
+
+    `document` is the document's own metadata, as pairs, for a scope to judge.
+    """
 
     normalised: str
     text: str
     kind: HintTermKind
     title: str
     category: str | None
+    document: tuple[tuple[str, str | int | bool], ...] = ()
+
+    def is_in(self, scope: Scope) -> bool:
+        """Whether the document is one that *scope* lets its caller see."""
+        return not scope or scope.allows(dict(self.document))
 
 
 @frozen
@@ -73,6 +81,7 @@ def hint_terms(entries: Iterable[CatalogueEntry]) -> tuple[HintTerm, ...]:
     terms: list[HintTerm] = []
     weak: defaultdict[str, list[tuple[str, HintTerm]]] = defaultdict(list)
     for entry in entries:
+        document = tuple(sorted(entry.metadata().items()))
         for kind, texts in (
             (HintTermKind.KEYWORD, entry.keywords),
             (HintTermKind.ENTITY, entry.entities),
@@ -81,7 +90,9 @@ def hint_terms(entries: Iterable[CatalogueEntry]) -> tuple[HintTerm, ...]:
         ):
             for text in texts:
                 key = normalise(text).strip()
-                term = HintTerm(key, text.strip(), kind, entry.title, entry.category or None)
+                term = HintTerm(
+                    key, text.strip(), kind, entry.title, entry.category or None, document
+                )
                 if not key:
                     continue
                 if kind in (HintTermKind.TITLE, HintTermKind.HEADING):

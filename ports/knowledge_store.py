@@ -22,8 +22,10 @@ class EmbeddedChunk:
 class KnowledgeStore(Protocol):
     """The write side of a search backend. Every write is seen by the next search."""
 
-    async def prepare(self, *, model: str, dimension: int) -> None:
+    async def prepare(self, *, model: str, dimension: int) -> bool:
         """Make the collection if it is missing, for vectors of *model*; repeating is safe.
+
+        True if it was made now, so that whatever was written before is gone.
 
         Raises:
             EmbedderMismatchError: the collection holds vectors of another model.

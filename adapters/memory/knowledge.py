@@ -87,8 +87,9 @@ class MemoryKnowledge:
             embedder=collection.model,
         )
 
-    async def prepare(self, *, model: str, dimension: int) -> None:
+    async def prepare(self, *, model: str, dimension: int) -> bool:
         """As `KnowledgeStore.prepare`."""
+        made = self._collection is None
         if self._collection is None:
             self._collection = _Collection(model, dimension, {})
         if self._collection.model != model:
@@ -104,6 +105,7 @@ class MemoryKnowledge:
                 expected=self._collection.dimension,
                 actual=dimension,
             )
+        return made
 
     async def upsert(self, chunks: Sequence[EmbeddedChunk]) -> None:
         """As `KnowledgeStore.upsert`; of chunks with one key the last one stays."""

@@ -59,9 +59,9 @@ class MilvusKnowledge:
             embedder=layout.model,
         )
 
-    async def prepare(self, *, model: str, dimension: int) -> None:
+    async def prepare(self, *, model: str, dimension: int) -> bool:
         """As `KnowledgeStore.prepare`."""
-        await store.prepare(self._connection, model=model, dimension=dimension)
+        return await store.prepare(self._connection, model=model, dimension=dimension)
 
     async def upsert(self, chunks: Sequence[EmbeddedChunk]) -> None:
         """As `KnowledgeStore.upsert`; of chunks with one key the last one stays."""

@@ -24,11 +24,13 @@ _MAX_DOCUMENT_ROWS = 16_384
 _IDS_PER_CALL = 1_000
 
 
-async def prepare(connection: MilvusConnection, *, model: str, dimension: int) -> None:
+async def prepare(connection: MilvusConnection, *, model: str, dimension: int) -> bool:
     """See `KnowledgeStore.prepare`."""
     settings = connection.settings
+    made = False
 
     async def make() -> None:
+        nonlocal made
         there = await connection.call(
             lambda driver: driver.has_collection(
                 settings.collection, timeout=settings.timeout_seconds
@@ -38,9 +40,11 @@ async def prepare(connection: MilvusConnection, *, model: str, dimension: int) -
             await connection.call(
                 lambda driver: schema.create(driver, settings, model=model, dimension=dimension)
             )
+            made = True
 
     await connection.write(make)
     _check_model(await connection.layout(fresh=True), settings, model=model, dimension=dimension)
+    return made
 
 
 async def upsert(connection: MilvusConnection, chunks: Sequence[EmbeddedChunk]) -> None:

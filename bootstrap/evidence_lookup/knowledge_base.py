@@ -68,15 +68,12 @@ class KnowledgeBase:
             EvidenceLookupError: the knowledge base is unavailable. With *raise_unavailable* off
                 the result says so instead (`evidence_status` is ``unavailable``).
         """
-        answers = await self.lookup_many(
-            [query],
-            scope=scope,
-            category=category,
-            mode=mode,
-            session_id=session_id,
-            raise_unavailable=raise_unavailable,
+        result, error = await self._lookup.lookup(
+            query, scope=_scope(scope, category), mode=_mode(mode), session_id=session_id
         )
-        return answers[0]
+        if error is not None and raise_unavailable:
+            raise error
+        return result
 
     async def lookup_many(
         self,
@@ -96,7 +93,7 @@ class KnowledgeBase:
         answers = await self._lookup.lookup_many(
             queries,
             scope=_scope(scope, category),
-            mode=SearchMode(mode) if mode is not None else None,
+            mode=_mode(mode),
             session_id=session_id,
         )
         if raise_unavailable:
@@ -266,6 +263,10 @@ def open_knowledge_base_sync(
         ) as base,
     ):
         yield SyncKnowledgeBase(base, portal)
+
+
+def _mode(given: SearchMode | str | None) -> SearchMode | None:
+    return None if given is None else SearchMode(given)
 
 
 async def _made(made: Any) -> Any:

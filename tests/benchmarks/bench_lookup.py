@@ -14,11 +14,12 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from evidence_lookup import SearchMode, Settings, open_knowledge_base
 from evidence_lookup.container import Container
-from evidence_lookup.ports.knowledge_search import KnowledgeSearchRequest
+from evidence_lookup.ports.embedder import Embedder
+from evidence_lookup.ports.knowledge_search import KnowledgeSearchPort, KnowledgeSearchRequest
 
 HANDBOOK = Path(__file__).parents[1] / "data" / "handbook"
 QUERIES = (
@@ -47,7 +48,8 @@ async def measure(folder: Path, data: Path) -> None:
         again = await knowledge.ingest(folder)
         each = again.seconds / max(1, len(again.unchanged)) * 1e3
         print(f"re-ingest    {len(again.unchanged)} unchanged files, {each:.2f} ms each")
-        embedder, search = await container.embedder(), await container.search()
+        embedder: Embedder = await cast("Any", container.embedder())
+        search: KnowledgeSearchPort = await container.search()
         for mode in SearchMode:
             raw: list[float] = []
             whole: list[float] = []

@@ -4,7 +4,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -14,7 +16,10 @@ COMMAND = Path(sys.executable).with_name("evidence-lookup")
 
 
 def run(
-    *arguments: str | Path, folder: Path, code: int = 0, **variables: str
+    *arguments: str | Path,
+    folder: Path,
+    code: int = 0,
+    variables: Mapping[str, str] = MappingProxyType({}),
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in *folder* and check its exit code."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("EVIDENCE_LOOKUP_")}
@@ -194,12 +199,12 @@ def test_another_embedder_is_refused_with_both_names(tmp_path: Path) -> None:
     run("ingest", docs, folder=tmp_path)
     memory = {"EVIDENCE_LOOKUP_EMBEDDER_KIND": "memory"}
     for command in (("lookup", "kettle"), ("ingest", docs)):
-        refused = run(*command, folder=tmp_path, code=2, **memory)
+        refused = run(*command, folder=tmp_path, code=2, variables=memory)
         assert "multilingual-e5-small" in refused.stderr
         assert "hashed-words" in refused.stderr
         assert "--rebuild" in refused.stderr
-    run("ingest", docs, "--rebuild", folder=tmp_path, **memory)
-    run("lookup", "kettle descaled vinegar", folder=tmp_path, **memory)
+    run("ingest", docs, "--rebuild", folder=tmp_path, variables=memory)
+    run("lookup", "kettle descaled vinegar", folder=tmp_path, variables=memory)
 
 
 def test_doctor_says_what_works_and_what_to_do(folder: Path, tmp_path: Path) -> None:
@@ -214,11 +219,11 @@ def test_doctor_says_what_works_and_what_to_do(folder: Path, tmp_path: Path) -> 
 def test_config_show_hides_secrets(tmp_path: Path) -> None:
     """Every setting is shown as it is in force, a secret as stars."""
     token = {"EVIDENCE_LOOKUP_MILVUS_TOKEN": "s3cret"}
-    out = run("config", "show", "--json", folder=tmp_path, **token).stdout
+    out = run("config", "show", "--json", folder=tmp_path, variables=token).stdout
     shown = json.loads(out)
     assert shown["milvus.token"] == "***"
     assert shown["rag.max-chunks-per-document"] == 2
-    assert "s3cret" not in run("config", "show", folder=tmp_path, **token).stdout
+    assert "s3cret" not in run("config", "show", folder=tmp_path, variables=token).stdout
 
 
 @pytest.mark.parametrize("command", ["", "ingest", "lookup", "trace list", "trace show", "doctor"])

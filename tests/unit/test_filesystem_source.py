@@ -4,7 +4,7 @@ import os
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -50,7 +50,7 @@ def open_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def ordinary_user() -> Iterator[None]:
+def ordinary_user() -> Generator[None]:
     """Without the superuser's rights, under which no folder is closed."""
     is_superuser = os.geteuid() == 0
     if is_superuser:

@@ -95,14 +95,14 @@ def test_the_file_that_a_variable_names_is_read(tmp_path: Path) -> None:
     (tmp_path / "other.toml").write_text("[rag]\nreturn-n = 9\n", encoding="utf-8")
     environment = {"EVIDENCE_LOOKUP_CONFIG": "other.toml"}
     assert load_settings(folder=tmp_path, environment=environment).rag.return_n == 9
-    with pytest.raises(SettingsError, match="missing.toml: cannot be read"):
+    with pytest.raises(SettingsError, match=r"missing\.toml: cannot be read"):
         load_settings(folder=tmp_path, environment={"EVIDENCE_LOOKUP_CONFIG": "missing.toml"})
 
 
 def test_a_file_that_is_no_toml_is_refused_with_its_place(tmp_path: Path) -> None:
     """A syntax error names the file and the line."""
     (tmp_path / FILE_NAME).write_text("[rag\n", encoding="utf-8")
-    with pytest.raises(SettingsError, match="is not TOML: .*line 1"):
+    with pytest.raises(SettingsError, match=r"is not TOML: .*line 1"):
         load_settings(folder=tmp_path, environment={})
 
 

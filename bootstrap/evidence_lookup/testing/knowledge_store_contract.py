@@ -43,9 +43,9 @@ class KnowledgeStoreContract:
         return {str(hit.id): hit.content for hit in hits}
 
     async def test_prepare_again(self, knowledge: Knowledge) -> None:
-        """Preparing what is there keeps it."""
+        """Preparing what is there keeps it, and says that nothing was made."""
         await knowledge.upsert([embedded("a")])
-        await knowledge.prepare(model=MODEL, dimension=DIMENSION)
+        assert await knowledge.prepare(model=MODEL, dimension=DIMENSION) is False
         assert await self.stored(knowledge) == {"a#chunk-0": "text"}
 
     async def test_another_model_is_refused(self, knowledge: Knowledge) -> None:
@@ -58,7 +58,7 @@ class KnowledgeStoreContract:
         """After a drop the collection is made anew, for any model and dimension."""
         await knowledge.upsert([embedded("a")])
         await knowledge.drop()
-        await knowledge.prepare(model="other@1", dimension=3)
+        assert await knowledge.prepare(model="other@1", dimension=3) is True
         await self.settle(knowledge)
         capabilities = await knowledge.probe()
         assert (capabilities.dimension, capabilities.embedder) == (3, "other@1")

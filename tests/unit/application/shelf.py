@@ -83,10 +83,10 @@ class FusedKnowledge(MemoryKnowledge):
         super().__init__()
         self._fuse = fuse
 
-    async def prepare(self, *, model: str, dimension: int) -> None:
+    async def prepare(self, *, model: str, dimension: int) -> bool:
         """As the memory store."""
         with self._fuse.around():
-            await super().prepare(model=model, dimension=dimension)
+            return await super().prepare(model=model, dimension=dimension)
 
     async def replace_document(self, doc_id: str, chunks: Sequence[EmbeddedChunk]) -> None:
         """As the memory store."""

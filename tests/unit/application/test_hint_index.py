@@ -9,7 +9,10 @@ from tests.unit.application.bench import MILVUS, REDIS
 from tests.unit.application.fakes import FakeCatalogue, Log, Step, SubstringMatcher
 
 from evidence_lookup.application.hint_index import HintIndex
+from evidence_lookup.domain.filters import Scope
 from evidence_lookup.domain.hints import HintTerm
+
+EVERYTHING = Scope()
 
 
 class CountingBuild:
@@ -30,7 +33,7 @@ class CountingBuild:
 async def test_R13_hints_name_titles_keywords_domains_and_entities() -> None:
     """What the query matched is listed by kind."""
     index = HintIndex(FakeCatalogue(REDIS, MILVUS), SubstringMatcher)
-    hints = await index.match("Redis SENTINEL failover")
+    hints = await index.match("Redis SENTINEL failover", EVERYTHING)
     assert hints.matched_titles == ("Redis Sentinel",)
     assert (hints.matched_keywords, hints.entities) == (("redis",), ("sentinel",))
     assert hints.domains == ("databases",)
@@ -42,15 +45,15 @@ async def test_the_matcher_is_built_again_only_when_the_revision_moves() -> None
     catalogue = FakeCatalogue(REDIS, log=log)
     index = HintIndex(catalogue, build)
     for _ in range(3):
-        assert await index.match("redis")
+        assert await index.match("redis", EVERYTHING)
     assert (build.built, log.count("entries"), log.count("revision")) == (1, 1, 3)
-    assert not await index.match("milvus")
+    assert not await index.match("milvus", EVERYTHING)
     await catalogue.put([MILVUS])
-    assert (await index.match("milvus")).matched_titles == ("Milvus Growth",)
+    assert (await index.match("milvus", EVERYTHING)).matched_titles == ("Milvus Growth",)
     await catalogue.put([evolve(MILVUS, keywords=("vector store",), title="Vector Store")])
-    assert not await index.match("milvus")
+    assert not await index.match("milvus", EVERYTHING)
     await catalogue.remove(["redis"])
-    assert not await index.match("redis")
+    assert not await index.match("redis", EVERYTHING)
     assert build.built == 4
 
 
@@ -62,7 +65,7 @@ async def test_concurrent_callers_build_once() -> None:
     index = HintIndex(catalogue, build)
     async with anyio.create_task_group() as tasks:
         for _ in range(20):
-            tasks.start_soon(index.match, "redis")
+            tasks.start_soon(index.match, "redis", EVERYTHING)
     assert build.built == 1
 
 
@@ -75,8 +78,8 @@ async def test_a_write_during_the_build_is_seen_by_the_next_query() -> None:
         return SubstringMatcher(terms)
 
     index = HintIndex(catalogue, build)
-    await index.match("milvus")
-    assert (await index.match("milvus")).matched_titles == ("Milvus Growth",)
+    await index.match("milvus", EVERYTHING)
+    assert (await index.match("milvus", EVERYTHING)).matched_titles == ("Milvus Growth",)
 
 
 async def test_a_failed_build_is_tried_again() -> None:
@@ -85,11 +88,22 @@ async def test_a_failed_build_is_tried_again() -> None:
     index = HintIndex(FakeCatalogue(REDIS), build)
     build.error = MemoryError("too many terms")
     with pytest.raises(MemoryError):
-        await index.match("redis")
+        await index.match("redis", EVERYTHING)
     build.error = None
-    assert await index.match("redis")
+    assert await index.match("redis", EVERYTHING)
 
 
 async def test_an_empty_catalogue_gives_no_hints() -> None:
     """Before the first ingest there is nothing to match."""
-    assert not await HintIndex(FakeCatalogue(), SubstringMatcher).match("redis")
+    assert not await HintIndex(FakeCatalogue(), SubstringMatcher).match("redis", EVERYTHING)
+
+
+async def test_R26_hints_tell_nothing_of_documents_out_of_scope() -> None:
+    """Another tenant's titles, keywords and categories give no hint, even where terms are equal."""
+    theirs = evolve(REDIS, scope={"tenant": "theirs"}, category="their-secret-domain")
+    ours = evolve(REDIS, doc_id="ours", scope={"tenant": "ours"})
+    index = HintIndex(FakeCatalogue(theirs, ours), SubstringMatcher)
+    hints = await index.match("redis sentinel", Scope({"tenant": "ours"}))
+    assert hints.matched_keywords == ("redis",)
+    assert hints.domains == ("databases",)
+    assert not await index.match("redis sentinel", Scope({"tenant": "nobody"}))

@@ -181,3 +181,14 @@ async def test_an_empty_folder_is_an_empty_index(shelf: Shelf) -> None:
     report = await shelf.ingest(on_progress=seen.append)
     assert (report.added, report.chunk_count, await shelf.ids()) == ((), 0, [])
     assert (seen[-1].files_done, seen[-1].files_total) == (0, 0)
+
+
+async def test_a_collection_that_was_wiped_from_outside_is_filled_again(shelf: Shelf) -> None:
+    """Where the collection had to be made anew, no document counts as unchanged."""
+    shelf.write("a.md", page("Alpha"))
+    await shelf.ingest()
+    before = await shelf.stored()
+    await shelf.store.drop()
+    report = await shelf.ingest()
+    assert (report.added, report.unchanged) == (("a.md",), ())
+    assert await shelf.stored() == before

@@ -154,7 +154,8 @@ async def test_R25_both_attempts_without_evidence_say_so() -> None:
 
 async def test_R26_the_hosts_scope_is_on_both_attempts() -> None:
     """Only the hints' filter is dropped; every value of the scope stays."""
-    one = bench(NOTHING, entries=(REDIS,))
+    entry = evolve(REDIS, scope={"tenant": "acme", "level": 3})
+    one = bench(NOTHING, entries=(entry,))
     result = await one.ask("redis", tenant="acme", level=3)
     scopes = [request.scope for request in one.search.requests]
     assert scopes == [Scope({"tenant": "acme", "level": 3})] * 2
@@ -163,8 +164,8 @@ async def test_R26_the_hosts_scope_is_on_both_attempts() -> None:
 
 async def test_R26_a_category_that_the_host_asked_for_stays() -> None:
     """A narrowed category is scope: the retry drops the hints' category and keeps the host's."""
-    one = bench(NOTHING, entries=(REDIS,))
-    scope = Scope({"tenant": "acme"}).narrowed(category="networks")
+    one = bench(NOTHING, entries=(evolve(REDIS, scope={"tenant": "acme"}),))
+    scope = Scope({"tenant": "acme"}).narrowed(category="databases")
     await one.lookup.lookup("redis", scope=scope)
     first, second = one.search.requests
     assert first.scope == second.scope == scope
