@@ -64,7 +64,7 @@ def translate(error: Exception, settings: MilvusSettings) -> BackendError:
         case "DEADLINE_EXCEEDED":
             return BackendTimeoutError(
                 f"{where} gave no answer within {settings.timeout_seconds:g} s "
-                f"(milvus.timeout_seconds): {text}"
+                f"(milvus.timeout-seconds): {text}"
             )
         case _:
             if is_gone(settings):

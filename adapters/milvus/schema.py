@@ -130,7 +130,7 @@ async def read_layout(driver: Driver, settings: MilvusSettings) -> Layout:
     if metric not in _SEMANTICS:
         raise SchemaMismatchError(
             f"collection {settings.collection!r} has the metric {metric or 'none (no index)'} on "
-            f"{settings.vector_field!r} (milvus.vector_field); COSINE, L2 or IP is needed"
+            f"{settings.vector_field!r} (milvus.vector-field); COSINE, L2 or IP is needed"
         )
     vector = fields[settings.vector_field]
     keyword = fields.get(settings.keyword_field, {})

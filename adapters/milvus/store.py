@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from evidence_lookup.adapters.milvus import schema
 from evidence_lookup.adapters.milvus.client import MilvusConnection
 from evidence_lookup.adapters.milvus.expression import document_expression, id_expression
+from evidence_lookup.adapters.milvus.room import require_room
 from evidence_lookup.adapters.milvus.rows import Row, row_of, size_of, tombstone
 from evidence_lookup.adapters.milvus.schema import Layout
 from evidence_lookup.adapters.milvus.settings import MilvusSettings
@@ -196,6 +197,7 @@ async def _ids_of(connection: MilvusConnection, doc_id: str) -> list[str]:
 
 async def _send(connection: MilvusConnection, rows: list[Row]) -> None:
     settings = connection.settings
+    require_room(settings, sum(map(size_of, rows)))
     await connection.call(
         lambda driver: driver.upsert(settings.collection, rows, timeout=settings.timeout_seconds)
     )

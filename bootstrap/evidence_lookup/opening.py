@@ -31,7 +31,6 @@ async def open_milvus(settings: Settings) -> "AsyncGenerator[MilvusKnowledge]":
 
     milvus = settings.milvus
     if not milvus.uri:
-        settings.data_dir.mkdir(parents=True, exist_ok=True)
         milvus = evolve(milvus, uri=str(settings.data_dir / "milvus.db"))
     knowledge = MilvusKnowledge(milvus, **_fusion(settings))
     try:

@@ -83,7 +83,7 @@ class IngestSettings:
     exclude: tuple[str, ...] = ()
     chunk_tokens: int = field(default=256, validator=validators.ge(32))
     category_from_folder: bool = False
-    max_file_bytes: int = field(default=50_000_000, validator=_at_least_one)
+    max_file_bytes: int = field(default=10_000_000, validator=_at_least_one)
 
 
 @frozen
