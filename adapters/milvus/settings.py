@@ -11,8 +11,9 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 
 def _identifier(_: object, attribute: "Attribute[str]", value: str) -> None:
     if not _NAME.fullmatch(value):
+        key = attribute.name.replace("_", "-")
         raise ValueError(
-            f"milvus.{attribute.name.replace('_', '-')} is {value!r}: use a letter or _, then letters, digits and _"
+            f"milvus.{key} is {value!r}: use a letter or _, then letters, digits and _"
         )
 
 
