@@ -95,6 +95,9 @@ blocks = st.builds(
     hit_reasons=st.lists(texts, max_size=3).map(tuple),
 )
 
+block_lists = st.lists(blocks, max_size=5, unique_by=lambda block: block.evidence_key)
+"""Blocks as selection gives them: each key once."""
+
 _choices = st.one_of(
     st.sampled_from(["acme", "evil", "1", "true", '") or true or ("']),
     st.integers(0, 2),

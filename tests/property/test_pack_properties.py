@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.property.strategies import blocks
+from tests.property.strategies import block_lists
 
 from evidence_lookup.domain.evidence import EvidenceBlock
 from evidence_lookup.domain.pack import CountTokens, pack
@@ -24,7 +24,7 @@ COUNTERS: list[CountTokens] = [estimate_tokens, len, utf8, words]
 
 
 @pytest.mark.parametrize("count", COUNTERS)
-@given(found=st.lists(blocks, max_size=5), budget=st.integers(-1, 400))
+@given(found=block_lists, budget=st.integers(-1, 400))
 def test_R37_the_rendered_text_never_exceeds_the_budget(
     count: CountTokens, found: list[EvidenceBlock], budget: int
 ) -> None:
@@ -36,16 +36,19 @@ def test_R37_the_rendered_text_never_exceeds_the_budget(
 
 
 @pytest.mark.parametrize("count", COUNTERS)
-@given(found=st.lists(blocks, max_size=5), budget=st.integers(0, 400))
+@given(found=block_lists, budget=st.integers(0, 400))
 def test_R37_content_is_a_beginning_and_metadata_is_whole(
     count: CountTokens, found: list[EvidenceBlock], budget: int
 ) -> None:
     """Each entry follows its block, in order; only content may be shorter, and then it says so."""
     made = pack(found, budget, count)
-    rest = iter(found)
+    by_key = {block.evidence_key: block for block in found}
+    order = list(by_key)
+    packed = [entry.evidence_key for entry in made.entries]
+    assert packed == sorted(packed, key=order.index)
     for entry in made.entries:
-        one = next(block for block in rest if block.evidence_key == entry.evidence_key
-                   and block.content.startswith(entry.content))  # fmt: skip
+        one = by_key[entry.evidence_key]
+        assert one.content.startswith(entry.content)
         assert (entry.source, entry.title, entry.breadcrumb, entry.hit_reasons) == (
             one.source,
             one.title,
@@ -56,7 +59,7 @@ def test_R37_content_is_a_beginning_and_metadata_is_whole(
         assert not entry.is_cut or len(entry.content) >= 40
 
 
-@given(found=st.lists(blocks, max_size=5), budget=st.integers(0, 400))
+@given(found=block_lists, budget=st.integers(0, 400))
 def test_R37_the_summary_accounts_for_every_block(found: list[EvidenceBlock], budget: int) -> None:
     """Included, cut and omitted are together the blocks, each with its source."""
     summary = pack(found, budget, len).summary
@@ -68,7 +71,7 @@ def test_R37_the_summary_accounts_for_every_block(found: list[EvidenceBlock], bu
     assert all(each.reason == "budget" for each in (*summary.cut, *summary.omitted))
 
 
-@given(found=st.lists(blocks, max_size=5))
+@given(found=block_lists)
 def test_R37_with_room_enough_everything_is_whole(found: list[EvidenceBlock]) -> None:
     """A budget that the whole text keeps cuts nothing."""
     made = pack(found, 10**9, estimate_tokens)
