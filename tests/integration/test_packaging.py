@@ -28,19 +28,22 @@ def test_the_wheel_holds_one_import_name(wheel: zipfile.ZipFile) -> None:
     assert {top for top in tops if not top.endswith(".dist-info")} == {"evidence_lookup"}
 
 
-def test_the_wheel_holds_every_module_and_the_typing_mark(wheel: zipfile.ZipFile) -> None:
-    """Each module of the five source folders is in the wheel once, and so is py.typed."""
-    expected = {"evidence_lookup/py.typed"}
-    for layer in LAYERS:
-        for module in (ROOT / layer).rglob("*.py"):
-            expected.add(f"evidence_lookup/{module.relative_to(ROOT).as_posix()}")
+def test_the_wheel_holds_every_file_once(wheel: zipfile.ZipFile) -> None:
+    """Each file of the five source folders is in the wheel, py.typed and data files included."""
     facade = ROOT / "bootstrap" / "evidence_lookup"
-    for module in facade.rglob("*.py"):
-        if module.relative_to(facade).parts[0] not in LAYERS:
-            expected.add(f"evidence_lookup/{module.relative_to(facade).as_posix()}")
+    expected = {file.relative_to(ROOT) for layer in LAYERS for file in _files(ROOT / layer)}
+    expected |= {
+        path for file in _files(facade) if (path := file.relative_to(facade)).parts[0] not in LAYERS
+    }
     names = [name for name in wheel.namelist() if name.startswith("evidence_lookup/")]
     assert len(names) == len(set(names))
-    assert expected == set(names)
+    assert {f"evidence_lookup/{path.as_posix()}" for path in expected} == set(names)
+    assert "evidence_lookup/py.typed" in names
+
+
+def _files(folder: Path) -> list[Path]:
+    found = folder.rglob("*")
+    return [file for file in found if file.is_file() and "__pycache__" not in file.parts]
 
 
 def test_the_import_is_light() -> None:
