@@ -74,6 +74,14 @@ def test_C41_the_field_is_the_configured_one() -> None:
     assert id_expression("pk", ["a", "b'"]) == 'pk in ["a", "b\'"]'
 
 
+def test_C33_C36_a_list_is_equalities_that_every_kind_of_server_reads() -> None:
+    """A list is an `or` of equalities, a list of one is one, and names are joined by `and`."""
+    assert filter_expression("m", Scope({"k": ("a", "b")})) == '(m["k"] == "a" or m["k"] == "b")'
+    assert filter_expression("m", Scope({"k": ("a",)})) == 'm["k"] == "a"'
+    both = filter_expression("m", Scope({"k": "a", "n": 3}), HintFilter("db"))
+    assert sorted(both.split(" and ")) == ['m["category"] == "db"', 'm["k"] == "a"', 'm["n"] == 3']
+
+
 def test_no_filter_is_empty() -> None:
     """Nothing asked is the empty expression, which Milvus takes as no filter."""
     assert filter_expression("metadata", Scope()) == ""

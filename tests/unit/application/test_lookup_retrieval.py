@@ -215,3 +215,16 @@ async def test_a_mode_given_with_the_query_goes_before_the_settings() -> None:
     assert result.retrieval_trace.attempts[0].requested_mode is SearchMode.KEYWORD
     await one.lookup.lookup("redis")
     assert one.search.requests[1].mode is SearchMode.HYBRID
+
+
+async def test_R21_a_search_is_one_request_and_its_hits_are_all_that_is_read() -> None:
+    """The port gets query, vector, top_k, category and mode, and its hit becomes the block."""
+    one = bench(found(hit("d1", cosine=0.9)), entries=(REDIS,))
+    result = await one.ask("redis failover")
+    (request,) = one.search.requests
+    assert (request.query, request.top_k, request.mode) == ("redis failover", 20, SearchMode.HYBRID)
+    assert request.hint_filter == HintFilter("databases")
+    assert request.vector is not None
+    (block,) = result.evidence_blocks
+    assert (block.doc_id, block.score.semantics) == ("d1", "cosine")
+    assert block.evidence_key == f"d1#chunk-{block.chunk_index}"

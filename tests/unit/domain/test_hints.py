@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evidence_lookup.domain.document import CatalogueEntry
-from evidence_lookup.domain.filters import HintFilter
+from evidence_lookup.domain.filters import HintFilter, Scope
 from evidence_lookup.domain.hints import HintTerm, HintTermKind, QueryHints, hint_terms, hints_from
 
 
@@ -139,6 +139,18 @@ def test_R20_hints_took_part_when_anything_matched() -> None:
     assert QueryHints(matched_titles=("T",))
     assert QueryHints(matched_keywords=("k",))
     assert QueryHints(entities=("e",))
+
+
+def test_R26_a_term_is_in_scope_as_its_document_is() -> None:
+    """A term of another tenant's document is out, and an empty scope leaves every term in."""
+    terms = hint_terms([entry(keywords=("redis",), scope={"tenant": "acme", "level": 1})])
+    assert len(terms) == 2
+    for one in terms:
+        assert one.is_in(Scope({"tenant": "acme", "doc_id": "redis"}))
+        assert one.is_in(Scope())
+        assert not one.is_in(Scope({"tenant": "evil"}))
+        assert not one.is_in(Scope({"tenant": "acme", "level": True}))
+    assert not term("x", HintTermKind.KEYWORD).is_in(Scope({"tenant": "acme"}))
 
 
 def test_hints_are_bounded_kind_by_kind() -> None:
