@@ -10,7 +10,10 @@ from evidence_lookup.ports.hint_matcher import BuildHintMatcher, HintMatcher
 
 
 class HintIndex:
-    """Matches queries against the catalogue's terms, rebuilt when its revision moves."""
+    """Matches queries against the catalogue's terms, rebuilt when its revision moves.
+
+    While one lookup rebuilds, the others go on with the terms before.
+    """
 
     def __init__(self, catalogue: Catalogue, build: BuildHintMatcher) -> None:
         self._catalogue = catalogue
@@ -29,6 +32,8 @@ class HintIndex:
         return hints_from(term for term in matches if term.is_in(scope))
 
     async def _current(self) -> HintMatcher:
+        if self._matcher is not None and self._lock.locked():
+            return self._matcher
         revision = await self._catalogue.revision()
         async with self._lock:
             if self._matcher is None or revision != self._revision:

@@ -11,6 +11,8 @@ from evidence_lookup.domain.record import RECORDED_QUERY_LENGTH
 from evidence_lookup.domain.text import cut
 from evidence_lookup.domain.trace import QueryCut, QueryTransform
 
+_MOST_HINTS = 100
+"""Of each kind; a pasted log may match thousands, and each is looked for in each candidate."""
 _RECORDED_HINTS = 20
 
 
@@ -45,7 +47,7 @@ async def transform_query(
     try:
         with guarded(deadline=deadline):
             hints = await hint_index.match(query, scope)
-        return TransformedQuery(query, scope, hints)
+        return TransformedQuery(query, scope, hints.bounded(_MOST_HINTS))
     except EvidenceLookupError as error:
         warning = f"hints_unavailable: {message_of(error)}"
         return TransformedQuery(query, scope, QueryHints(), (warning,))

@@ -29,18 +29,20 @@ class PackEntry:
     is_cut: bool = False
 
     def render(self) -> str:
-        """The entry as a model reads it; the key in brackets is what an answer cites."""
-        lines = [f"[{self.evidence_key}]"]
-        if self.title:
-            lines.append(f"Title: {self.title}")
-        if self.source:
-            lines.append(f"Source: {self.source}")
-        if self.breadcrumb and self.breadcrumb != self.title:
-            lines.append(f"Section: {self.breadcrumb}")
-        if self.hit_reasons:
-            lines.append(f"Found by: {', '.join(self.hit_reasons)}")
-        lines.append(self.content + (_CUT_MARK if self.is_cut else ""))
-        return "\n".join(lines)
+        """The entry as a model reads it; the key in brackets is what an answer cites.
+
+        Metadata stands in one line each, so that none can imitate another entry's key.
+        """
+        section = self.breadcrumb if self.breadcrumb != self.title else None
+        named = {
+            "Title": self.title,
+            "Source": self.source,
+            "Section": section,
+            "Found by": ", ".join(self.hit_reasons),
+        }
+        lines = [f"{name}: {' '.join(text.split())}" for name, text in named.items() if text]
+        content = self.content + (_CUT_MARK if self.is_cut else "")
+        return "\n".join([f"[{self.evidence_key}]", *lines, content])
 
 
 @frozen

@@ -97,12 +97,16 @@ def completeness(
     if capped:
         return (
             CompletenessHint.CAPPED_PER_DOCUMENT,
-            f"The per-document cap held back {capped} more chunks of the same documents.",
+            f"The per-document cap held back {_more(capped)} of the same documents.",
         )
     beyond = sum(drop.reason is DropReason.RETURN_N for drop in drops)
     if beyond:
         return (
             CompletenessHint.LIMITED_BY_RETURN_N,
-            f"The limit on returned blocks held back {beyond} more chunks.",
+            f"The limit on returned blocks held back {_more(beyond)}.",
         )
     return CompletenessHint.COMPLETE, "Every accepted evidence block is here in full."
+
+
+def _more(count: int) -> str:
+    return "1 more chunk" if count == 1 else f"{count} more chunks"

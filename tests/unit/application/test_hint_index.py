@@ -9,6 +9,7 @@ from tests.unit.application.bench import MILVUS, REDIS
 from tests.unit.application.fakes import FakeCatalogue, Log, Step, SubstringMatcher
 
 from evidence_lookup.application.hint_index import HintIndex
+from evidence_lookup.domain.document import CatalogueEntry
 from evidence_lookup.domain.filters import Scope
 from evidence_lookup.domain.hints import HintTerm
 
@@ -107,3 +108,27 @@ async def test_R26_hints_tell_nothing_of_documents_out_of_scope() -> None:
     assert hints.matched_keywords == ("redis",)
     assert hints.domains == ("databases",)
     assert not await index.match("redis sentinel", Scope({"tenant": "nobody"}))
+
+
+async def test_lookups_go_on_with_the_terms_before_while_one_rebuilds() -> None:
+    """A catalogue that changes under load costs one lookup the rebuilding, not all of them."""
+    catalogue = FakeCatalogue(REDIS)
+    index = HintIndex(catalogue, SubstringMatcher)
+    await index.match("redis", EVERYTHING)
+    await catalogue.put([MILVUS])
+    reading = anyio.Event()
+
+    class Slow(FakeCatalogue):
+        async def entries(self) -> tuple[CatalogueEntry, ...]:
+            reading.set()
+            await anyio.sleep_forever()
+            raise AssertionError
+
+    catalogue.__class__ = Slow
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(index.match, "milvus", EVERYTHING)
+        await reading.wait()
+        assert (await index.match("redis", EVERYTHING)).matched_titles == ("Redis Sentinel",)
+        tasks.cancel_scope.cancel()
+    catalogue.__class__ = FakeCatalogue
+    assert await index.match("milvus", EVERYTHING)
