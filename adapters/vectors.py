@@ -22,7 +22,8 @@ def check_vector(vector: "Vectors", dimension: int, *, what: str) -> None:
     if vector.shape != (dimension,):
         raise DimensionMismatchError(
             f"{what} has {vector.size} dimensions, but the collection has {dimension}: it was "
-            "made by another embedder (run 'evidence-lookup ingest --rebuild', or set it back)",
+            "made by another embedder (set embedder.kind and embedder.model back, or run "
+            "'evidence-lookup ingest PATH --rebuild')",
             expected=dimension,
             actual=int(vector.size),
         )

@@ -2,7 +2,7 @@
 
 import anyio
 
-from evidence_lookup.domain.errors import DimensionMismatchError, EmbedderMismatchError
+from evidence_lookup.domain.index_fit import check_fit
 from evidence_lookup.ports.embedder import Embedder
 from evidence_lookup.ports.knowledge_search import KnowledgeSearchPort, SearchCapabilities
 
@@ -27,30 +27,15 @@ class Readiness:
         async with self._lock:
             if self._capabilities is None:
                 capabilities = await self._search.probe()
-                self._check(capabilities)
+                check_fit(
+                    stored_model=capabilities.embedder,
+                    stored_dimension=capabilities.dimension,
+                    model=self._embedder.model,
+                    dimension=self._embedder.dimension,
+                )
                 self._capabilities = capabilities
             return self._capabilities
 
     def forget(self) -> None:
         """Probe again before the next search: the index may have been replaced."""
         self._capabilities = None
-
-    def _check(self, capabilities: SearchCapabilities) -> None:
-        embedder = self._embedder
-        made_by = capabilities.embedder
-        if made_by is not None and made_by != embedder.model:
-            raise EmbedderMismatchError(
-                f"the index was made by the embedder {made_by!r}, but {embedder.model!r} is "
-                "configured: set embedder.kind and embedder.model back, or rebuild the index with "
-                "'evidence-lookup ingest PATH --rebuild'",
-                stored=made_by,
-                configured=embedder.model,
-            )
-        if capabilities.dimension != embedder.dimension:
-            raise DimensionMismatchError(
-                f"the index holds vectors of {capabilities.dimension} dimensions, but the embedder "
-                f"{embedder.model!r} makes {embedder.dimension}: configure the embedder that made "
-                "the index (embedder.kind, embedder.model, embedder.dimensions)",
-                expected=capabilities.dimension,
-                actual=embedder.dimension,
-            )

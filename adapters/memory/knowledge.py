@@ -8,18 +8,18 @@ import anyio
 from attrs import frozen
 
 from evidence_lookup.adapters.memory.bm25 import bm25
+from evidence_lookup.adapters.merging import Merged, Merger, list_length, parts
 from evidence_lookup.adapters.vectors import check_vector
 from evidence_lookup.domain.document import Chunk
 from evidence_lookup.domain.errors import (
     CollectionMissingError,
-    DimensionMismatchError,
-    EmbedderMismatchError,
     InvalidChunkError,
     UnsupportedModeError,
 )
 from evidence_lookup.domain.filters import HintFilter, Scope
-from evidence_lookup.domain.fusion import Fusion, RankedList, reciprocal_rank
-from evidence_lookup.domain.hit import FoundBy, KnowledgeSearchHit, SearchMode
+from evidence_lookup.domain.fusion import Fusion, reciprocal_rank
+from evidence_lookup.domain.hit import KnowledgeSearchHit, SearchMode
+from evidence_lookup.domain.index_fit import check_fit
 from evidence_lookup.domain.score import Score, ScoreSemantics
 from evidence_lookup.domain.text import cut
 from evidence_lookup.ports.knowledge_search import (
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 _PATH = "memory"
 _MAX_TOP_K = 16_384
 _MAX_QUERY_CHARACTERS = 8_192
-_LEAST_FUSED = 30
 
 
 @frozen
@@ -59,8 +58,7 @@ class MemoryKnowledge:
         dense_weight: float = 1.0,
         keyword_weight: float = 1.0,
     ) -> None:
-        self._fusion = fusion
-        self._weights = {SearchMode.DENSE: dense_weight, SearchMode.KEYWORD: keyword_weight}
+        self._merger = Merger(fusion, dense_weight, keyword_weight)
         self._collection: _Collection | None = None
 
     async def search(self, request: KnowledgeSearchRequest) -> KnowledgeSearchResponse:
@@ -92,19 +90,12 @@ class MemoryKnowledge:
         made = self._collection is None
         if self._collection is None:
             self._collection = _Collection(model, dimension, {})
-        if self._collection.model != model:
-            raise EmbedderMismatchError(
-                f"the collection holds vectors of {self._collection.model!r}, but the embedder is "
-                f"{model!r}: run 'evidence-lookup ingest --rebuild', or set the embedder back",
-                stored=self._collection.model,
-                configured=model,
-            )
-        if self._collection.dimension != dimension:
-            raise DimensionMismatchError(
-                f"the collection has {self._collection.dimension} dimensions, not {dimension}",
-                expected=self._collection.dimension,
-                actual=dimension,
-            )
+        check_fit(
+            stored_model=self._collection.model,
+            stored_dimension=self._collection.dimension,
+            model=model,
+            dimension=dimension,
+        )
         return made
 
     async def upsert(self, chunks: Sequence[EmbeddedChunk]) -> None:
@@ -154,33 +145,20 @@ class MemoryKnowledge:
             if _is_visible(row.chunk, request.scope, request.hint_filter)
         }
         cosines = {} if request.vector is None else _cosines(request.vector, rows)
+        wanted = max(list_length(request.mode, request.top_k), 0)
         lists: dict[SearchMode, list[tuple[str, Score]]] = {}
-        if request.mode is not SearchMode.KEYWORD:
-            lists[SearchMode.DENSE] = _ordered(cosines, ScoreSemantics.COSINE)
-        if request.mode is not SearchMode.DENSE:
-            query = cut(request.query, _MAX_QUERY_CHARACTERS)
-            weights = bm25(query, {key: row.chunk.passage for key, row in rows.items()})
-            lists[SearchMode.KEYWORD] = _ordered(weights, ScoreSemantics.BM25)
-        found: dict[str, list[FoundBy]] = {}
-        wanted = max(request.top_k, _LEAST_FUSED) if len(lists) > 1 else request.top_k
-        for mode, ordered in lists.items():
-            del ordered[max(wanted, 0) :]
-            for rank, (key, _) in enumerate(ordered, start=1):
-                found.setdefault(key, []).append(FoundBy(mode, rank))
-        best = self._one_list(lists)[: max(request.top_k, 0)]
+        for mode in parts(request.mode):
+            if mode is SearchMode.DENSE:
+                ordered = _ordered(cosines, ScoreSemantics.COSINE)
+            else:
+                query = cut(request.query, _MAX_QUERY_CHARACTERS)
+                weights = bm25(query, {key: row.chunk.passage for key, row in rows.items()})
+                ordered = _ordered(weights, ScoreSemantics.BM25)
+            lists[mode] = ordered[:wanted]
         return tuple(
-            _hit(rows[key].chunk, score, cosines, tuple(found[key])) for key, score in best
+            _hit(rows[one.key].chunk, one, cosines.get(one.key))
+            for one in self._merger.merged(lists, top_k=request.top_k)
         )
-
-    def _one_list(
-        self, lists: Mapping[SearchMode, list[tuple[str, Score]]]
-    ) -> list[tuple[str, Score]]:
-        if len(lists) == 1:
-            return next(iter(lists.values()))
-        fused = self._fusion(
-            [RankedList(tuple(ordered), self._weights[mode]) for mode, ordered in lists.items()]
-        )
-        return sorted(fused, key=lambda item: (-item[1].goodness, item[0]))
 
 
 def _checked(chunks: Sequence[EmbeddedChunk], dimension: int) -> dict[str, EmbeddedChunk]:
@@ -221,15 +199,12 @@ def _ordered(values: Mapping[str, float], semantics: ScoreSemantics) -> list[tup
     return [(key, Score(value, semantics)) for key, value in ordered]
 
 
-def _hit(
-    chunk: Chunk, score: Score, cosines: Mapping[str, float], found_by: tuple[FoundBy, ...]
-) -> KnowledgeSearchHit:
-    key = chunk.evidence_key
+def _hit(chunk: Chunk, merged: Merged, cosine: float | None) -> KnowledgeSearchHit:
     return KnowledgeSearchHit(
-        id=key,
+        id=merged.key,
         content=chunk.content,
-        score=score,
+        score=merged.score,
         metadata=chunk.metadata(),
-        similarity_score=Score(cosines[key], ScoreSemantics.COSINE) if key in cosines else None,
-        found_by=found_by,
+        similarity_score=None if cosine is None else Score(cosine, ScoreSemantics.COSINE),
+        found_by=merged.found_by,
     )

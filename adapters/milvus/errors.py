@@ -21,7 +21,7 @@ from evidence_lookup.domain.errors import (
 
 _DATABASE_MISSING, _AUTHENTICATION = 800, (1400, 1401)
 _UNAVAILABLE, _COLLECTION_MISSING = 2, 100
-NOT_LOADED = 101
+_NOT_LOADED = 101
 _translating: contextvars.ContextVar[bool] = contextvars.ContextVar("translating", default=False)
 
 
@@ -52,7 +52,7 @@ def translate(error: Exception, settings: MilvusSettings) -> BackendError:
         case "COLLECTION_MISSING":
             return CollectionMissingError(
                 f"{where} has no collection {settings.collection!r} (milvus.collection); "
-                "'evidence-lookup ingest' makes it"
+                "'evidence-lookup ingest PATH' makes it"
             )
         case "DATABASE_MISSING":
             return BackendFailedError(f"{where} has no database {settings.database!r} "
@@ -83,13 +83,13 @@ def gone(settings: MilvusSettings) -> StorageError:
     """The error for a database file that was removed while it was open."""
     return StorageError(
         f"the database {settings.path} (milvus.uri) is gone: something removed it while it was "
-        "open; restart, and run 'evidence-lookup ingest --rebuild'"
+        "open; restart, and run 'evidence-lookup ingest PATH --rebuild'"
     )
 
 
 def is_not_loaded(error: Exception) -> bool:
     """Whether the collection is there, but not in the server's memory."""
-    return getattr(error, "code", None) == NOT_LOADED
+    return getattr(error, "code", None) == _NOT_LOADED
 
 
 def _code(error: BaseException) -> str:

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from evidence_lookup.adapters.merging import Merger
 from evidence_lookup.adapters.milvus import search, store
 from evidence_lookup.adapters.milvus.client import MilvusConnection
-from evidence_lookup.adapters.milvus.search import Weights
+from evidence_lookup.adapters.milvus.query_words import MAX_QUERY_CHARACTERS
 from evidence_lookup.adapters.milvus.settings import MilvusSettings
 from evidence_lookup.domain.fusion import Fusion, reciprocal_rank
 from evidence_lookup.domain.hit import SearchMode
@@ -34,14 +35,11 @@ class MilvusKnowledge:
         keyword_weight: float = 1.0,
     ) -> None:
         self._connection = MilvusConnection(settings)
-        self._fusion = fusion
-        self._weights = Weights(dense_weight, keyword_weight)
+        self._merger = Merger(fusion, dense_weight, keyword_weight)
 
     async def search(self, request: KnowledgeSearchRequest) -> KnowledgeSearchResponse:
         """As `KnowledgeSearchPort.search`; ties beyond 16,384 equal rows are the server's."""
-        return await search.search(
-            self._connection, request, fusion=self._fusion, weights=self._weights
-        )
+        return await search.search(self._connection, request, merger=self._merger)
 
     async def probe(self) -> SearchCapabilities:
         """As `KnowledgeSearchPort.probe`; asks the server each time."""
@@ -55,7 +53,7 @@ class MilvusKnowledge:
             semantics=layout.semantics,
             modes=frozenset({SearchMode.DENSE, *keyword}),
             max_top_k=search.MAX_ROWS,
-            max_query_characters=search.MAX_QUERY_CHARACTERS,
+            max_query_characters=MAX_QUERY_CHARACTERS,
             embedder=layout.model,
         )
 

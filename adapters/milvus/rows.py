@@ -89,6 +89,11 @@ class FoundRow:
     is_tombstone: bool
     vector: "Vectors | None"
 
+    @property
+    def doc_id(self) -> object:
+        """Which document it is of, as its metadata say."""
+        return self.metadata.get("doc_id")
+
 
 def found_row(hit: Mapping[str, Any], layout: Layout, settings: MilvusSettings) -> FoundRow:
     """The row in one hit of the driver."""

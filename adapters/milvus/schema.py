@@ -155,16 +155,15 @@ def _check_fields(fields: Mapping[str, Mapping[str, Any]], settings: MilvusSetti
     faults: list[str] = []
     for setting, kinds in wanted.items():
         name: str = getattr(settings, setting)
+        key = f"milvus.{setting.replace('_', '-')}"
         kind = int(fields[name]["type"]) if name in fields else None
         if kind is None:
-            faults.append(f"no field {name!r} (milvus.{setting})")
+            faults.append(f"no field {name!r} ({key})")
         elif kind not in kinds:
             needed = " or ".join(_KINDS[one] for one in kinds)
-            faults.append(
-                f"{name!r} (milvus.{setting}) of the type {_KINDS.get(kind, kind)}, not {needed}"
-            )
+            faults.append(f"{name!r} ({key}) of the type {_KINDS.get(kind, kind)}, not {needed}")
         elif setting == "id_field" and not fields[name].get("is_primary"):
-            faults.append(f"{name!r} (milvus.{setting}), which is not its primary key")
+            faults.append(f"{name!r} ({key}), which is not its primary key")
     if faults:
         raise SchemaMismatchError(
             f"collection {settings.collection!r} has {'; '.join(faults)}; "

@@ -6,51 +6,35 @@ there), then sorted here.
 """
 
 import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from attrs import frozen
 
+from evidence_lookup.adapters.merging import Merged, Merger, list_length, parts
 from evidence_lookup.adapters.milvus.client import MilvusConnection
 from evidence_lookup.adapters.milvus.expression import filter_expression
+from evidence_lookup.adapters.milvus.query_words import words
 from evidence_lookup.adapters.milvus.rows import FoundRow, found_row
 from evidence_lookup.adapters.milvus.schema import Layout
+from evidence_lookup.adapters.milvus.similarity import similarity
 from evidence_lookup.adapters.vectors import check_vector
 from evidence_lookup.domain.errors import BackendFailedError, UnsupportedModeError
-from evidence_lookup.domain.fusion import Fusion, RankedList
-from evidence_lookup.domain.hit import FoundBy, KnowledgeSearchHit, SearchMode
+from evidence_lookup.domain.hit import KnowledgeSearchHit, SearchMode
 from evidence_lookup.domain.score import Score, ScoreSemantics
-from evidence_lookup.domain.text import clean, cut
 from evidence_lookup.ports.knowledge_search import (
     KnowledgeSearchRequest,
     KnowledgeSearchResponse,
 )
 
-if TYPE_CHECKING:
-    from evidence_lookup.ports.embedder import Vectors
-
 MAX_ROWS = 16_384
-MAX_QUERY_CHARACTERS = 8_192
 PATH = "milvus"
-_LEAST_FUSED = 30
 _SPARE = 8
 _NO_TEXTS = "Invalid sparse row: NaN"
 
 
-@frozen
-class Weights:
-    """How much each list counts in a hybrid search, from 0."""
-
-    dense: float = 1.0
-    keyword: float = 1.0
-
-
 async def search(
-    connection: MilvusConnection,
-    request: KnowledgeSearchRequest,
-    *,
-    fusion: Fusion,
-    weights: Weights,
+    connection: MilvusConnection, request: KnowledgeSearchRequest, *, merger: Merger
 ) -> KnowledgeSearchResponse:
     """The answer of `KnowledgeSearchPort.search`."""
     if request.vector is None and request.mode is not SearchMode.KEYWORD:
@@ -61,10 +45,7 @@ async def search(
         check_vector(request.vector, layout.dimension, what="the query's vector")
     one = _Search(connection, request, layout)
     async with connection.reading():
-        if mode is SearchMode.HYBRID:
-            hits = await one.hybrid(fusion, weights)
-        else:
-            hits = await one.single(mode)
+        hits = await one.hits(mode, merger)
     return KnowledgeSearchResponse(hits=hits, mode=mode, path=PATH, degraded=degraded)
 
 
@@ -86,32 +67,21 @@ class _Search:
     request: KnowledgeSearchRequest
     layout: Layout
 
-    async def single(self, mode: SearchMode) -> tuple[KnowledgeSearchHit, ...]:
-        rows = await self._rows(mode, self.request.top_k)
-        return tuple(
-            self._hit(row, self._score(row, mode), (FoundBy(mode, rank),))
-            for rank, row in enumerate(_of_one_version(rows), start=1)
-        )
-
-    async def hybrid(self, fusion: Fusion, weights: Weights) -> tuple[KnowledgeSearchHit, ...]:
-        wanted = max(self.request.top_k, _LEAST_FUSED)
-        modes = (SearchMode.DENSE, SearchMode.KEYWORD)
-        lists = await asyncio.gather(*(self._rows(mode, wanted) for mode in modes))
-        newest = {row.id: row for row in _of_one_version([row for rows in lists for row in rows])}
-        found: dict[str, list[FoundBy]] = {}
-        ranked: list[RankedList] = []
-        for mode, rows, weight in zip(modes, lists, (weights.dense, weights.keyword), strict=True):
-            kept = [row for row in rows if row.id in newest]
-            ranked.append(
-                RankedList(tuple((row.id, self._score(row, mode)) for row in kept), weight)
-            )
-            for rank, row in enumerate(kept, start=1):
-                found.setdefault(row.id, []).append(FoundBy(mode, rank))
-        fused = sorted(fusion(ranked), key=lambda item: (-item[1].goodness, item[0]))
-        return tuple(
-            self._hit(newest[key], score, tuple(found[key]))
-            for key, score in fused[: self.request.top_k]
-        )
+    async def hits(self, mode: SearchMode, merger: Merger) -> tuple[KnowledgeSearchHit, ...]:
+        """What is found in *mode*, which the collection can run."""
+        wanted = list_length(mode, self.request.top_k)
+        lists = await asyncio.gather(*(self._rows(part, wanted) for part in parts(mode)))
+        versions = _newest_versions(row for rows in lists for row in rows)
+        rows: dict[str, FoundRow] = {}
+        entries: dict[SearchMode, list[tuple[str, Score]]] = {}
+        for part, found in zip(parts(mode), lists, strict=True):
+            kept = [
+                row for row in found if row.version is None or row.version == versions[row.doc_id]
+            ]
+            rows.update((row.id, row) for row in kept)
+            entries[part] = [(row.id, self._score(row, part)) for row in kept]
+        merged = merger.merged(entries, top_k=self.request.top_k)
+        return tuple(self._hit(rows[one.key], one) for one in merged)
 
     async def _rows(self, mode: SearchMode, wanted: int) -> list[FoundRow]:
         """The best *wanted* rows in scope, ties by id."""
@@ -178,16 +148,14 @@ class _Search:
             return Score(abs(row.distance), ScoreSemantics.BM25)
         return Score(row.distance, self.layout.semantics)
 
-    def _hit(
-        self, row: FoundRow, score: Score, found_by: tuple[FoundBy, ...]
-    ) -> KnowledgeSearchHit:
+    def _hit(self, row: FoundRow, merged: Merged) -> KnowledgeSearchHit:
         return KnowledgeSearchHit(
             id=row.id,
             content=row.content,
-            score=score,
+            score=merged.score,
             metadata=row.metadata,
             similarity_score=self._similarity(row),
-            found_by=found_by,
+            found_by=merged.found_by,
         )
 
     def _similarity(self, row: FoundRow) -> Score | None:
@@ -201,36 +169,10 @@ class _Search:
         )
 
 
-def similarity(query: "Vectors", stored: "Vectors", semantics: ScoreSemantics) -> float:
-    """What the dense search would have said of *stored*."""
-    import numpy as np
-
-    a, b = query.astype(np.float64), stored.astype(np.float64)
-    match semantics:
-        case ScoreSemantics.L2_SQUARED:
-            return float(np.dot(a - b, a - b))
-        case ScoreSemantics.INNER_PRODUCT:
-            return float(np.dot(a, b))
-        case _:
-            return float(np.dot(a, b) / (np.linalg.norm(a) * np.linalg.norm(b)))
-
-
-def words(query: str) -> str:
-    """The words of *query* for the keyword path, bounded; marks are no words."""
-    bounded = clean(cut(query, MAX_QUERY_CHARACTERS))
-    text = "".join(char if char.isalnum() or ord(char) > 127 else " " for char in bounded)
-    return " ".join(text.split()) if any(char.isalnum() for char in text) else ""
-
-
-def _of_one_version(rows: Sequence[FoundRow]) -> list[FoundRow]:
-    """*rows* without those of an older version of a document that is there in a newer one."""
+def _newest_versions(rows: Iterable[FoundRow]) -> dict[object, int]:
+    """The newest version of each document of which *rows* hold one."""
     newest: dict[object, int] = {}
     for row in rows:
         if row.version is not None:
-            document = row.metadata.get("doc_id")
-            newest[document] = max(row.version, newest.get(document, row.version))
-    return [
-        row
-        for row in rows
-        if row.version is None or row.version == newest[row.metadata.get("doc_id")]
-    ]
+            newest[row.doc_id] = max(row.version, newest.get(row.doc_id, row.version))
+    return newest

@@ -5,17 +5,13 @@ from collections.abc import Iterator, Sequence
 
 from evidence_lookup.adapters.milvus import schema
 from evidence_lookup.adapters.milvus.client import MilvusConnection
+from evidence_lookup.adapters.milvus.driver import Driver
 from evidence_lookup.adapters.milvus.expression import document_expression, id_expression
 from evidence_lookup.adapters.milvus.room import require_room
 from evidence_lookup.adapters.milvus.rows import Row, row_of, size_of, tombstone
-from evidence_lookup.adapters.milvus.schema import Layout
 from evidence_lookup.adapters.milvus.settings import MilvusSettings
-from evidence_lookup.domain.errors import (
-    DimensionMismatchError,
-    EmbedderMismatchError,
-    InvalidChunkError,
-    ScopeError,
-)
+from evidence_lookup.domain.errors import InvalidChunkError, ScopeError
+from evidence_lookup.domain.index_fit import check_fit
 from evidence_lookup.ports.knowledge_store import EmbeddedChunk
 
 _MAX_BATCH_BYTES = 16 * 1024 * 1024
@@ -44,7 +40,13 @@ async def prepare(connection: MilvusConnection, *, model: str, dimension: int) -
             made = True
 
     await connection.write(make)
-    _check_model(await connection.layout(fresh=True), settings, model=model, dimension=dimension)
+    layout = await connection.layout(fresh=True)
+    check_fit(
+        stored_model=layout.model,
+        stored_dimension=layout.dimension,
+        model=model,
+        dimension=dimension,
+    )
     return made
 
 
@@ -144,24 +146,6 @@ async def drop(connection: MilvusConnection) -> None:
     connection.forget_layout()
 
 
-def _check_model(layout: Layout, settings: MilvusSettings, *, model: str, dimension: int) -> None:
-    mend = "run 'evidence-lookup ingest --rebuild', or set the embedder back"
-    if layout.model is not None and layout.model != model:
-        raise EmbedderMismatchError(
-            f"collection {settings.collection!r} holds vectors of {layout.model!r}, but the "
-            f"embedder is {model!r}: {mend}",
-            stored=layout.model,
-            configured=model,
-        )
-    if layout.dimension != dimension:
-        raise DimensionMismatchError(
-            f"collection {settings.collection!r} has {layout.dimension} dimensions, but the "
-            f"embedder {model!r} has {dimension}: {mend}",
-            expected=layout.dimension,
-            actual=dimension,
-        )
-
-
 def _last_of_each_key(rows: Sequence[Row], settings: MilvusSettings) -> list[Row]:
     return list({row[settings.id_field]: row for row in rows}.values())
 
@@ -197,10 +181,13 @@ async def _ids_of(connection: MilvusConnection, doc_id: str) -> list[str]:
 
 async def _send(connection: MilvusConnection, rows: list[Row]) -> None:
     settings = connection.settings
-    require_room(settings, sum(map(size_of, rows)))
-    await connection.call(
-        lambda driver: driver.upsert(settings.collection, rows, timeout=settings.timeout_seconds)
-    )
+
+    async def send(driver: Driver) -> None:
+        # In here, what the file system says of a folder that is gone is translated too.
+        require_room(settings, sum(map(size_of, rows)))
+        await driver.upsert(settings.collection, rows, timeout=settings.timeout_seconds)
+
+    await connection.call(send)
 
 
 async def _delete(connection: MilvusConnection, expression: str) -> None:

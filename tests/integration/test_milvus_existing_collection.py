@@ -157,16 +157,16 @@ async def test_a_stored_float_is_no_whole_number(path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "skip", "message"),
     [
-        ({**_NAMES, "content": "text"}, "", r"no field 'text' \(milvus.content_field\).*content, "),
-        ({**_NAMES, "vector": "dense"}, "", r"no field 'dense' \(milvus.vector_field\).*vector"),
-        (_NAMES, "metadata", r"no field 'metadata' \(milvus.metadata_field\)"),
+        ({**_NAMES, "content": "text"}, "", r"no field 'text' \(milvus.content-field\).*content, "),
+        ({**_NAMES, "vector": "dense"}, "", r"no field 'dense' \(milvus.vector-field\).*vector"),
+        (_NAMES, "metadata", r"no field 'metadata' \(milvus.metadata-field\)"),
         (
             {**_NAMES, "metadata": "content"},
             "",
-            r"milvus.metadata_field\) of the type VARCHAR.*JSON",
+            r"milvus.metadata-field\) of the type VARCHAR.*JSON",
         ),
-        ({**_NAMES, "vector": "content"}, "", r"milvus.vector_field\).*VARCHAR.*FLOAT_VECTOR"),
-        ({**_NAMES, "id": "content"}, "", r"milvus.id_field\).*not its primary key"),
+        ({**_NAMES, "vector": "content"}, "", r"milvus.vector-field\).*VARCHAR.*FLOAT_VECTOR"),
+        ({**_NAMES, "id": "content"}, "", r"milvus.id-field\).*not its primary key"),
     ],
 )
 async def test_R31_a_mismatch_names_both_sides(
@@ -185,7 +185,7 @@ async def test_C42_dimension_of_an_existing_collection(path: Path) -> None:
     """Preparing for another dimension names both numbers; the same one is taken."""
     await make(path)
     knowledge = MilvusKnowledge(settings(path))
-    with pytest.raises(DimensionMismatchError, match=r"3 dimensions.*'m' has 4"):
+    with pytest.raises(DimensionMismatchError, match=r"3 dimensions.*'m' makes 4"):
         await knowledge.prepare(model="m", dimension=4)
     await knowledge.prepare(model="m", dimension=3)
     await knowledge.aclose()
