@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import anyio.to_thread
 from anyio import CapacityLimiter
-from anyio.lowlevel import RunVar
 
 from evidence_lookup.adapters.local_embedder.encoder import open_encoder
 from evidence_lookup.adapters.local_embedder.once import Once
@@ -18,6 +17,7 @@ from evidence_lookup.adapters.local_embedder.weights import (
     Weights,
     installed_file,
 )
+from evidence_lookup.adapters.per_loop import PerLoop
 from evidence_lookup.adapters.token_fit import beginning
 
 if TYPE_CHECKING:
@@ -53,14 +53,13 @@ class LocalEmbedder:
         """
         if threads < 1:
             raise ValueError(f"threads is {threads}, must be 1 or more")
-        self._threads = threads
         self._weights = Once(lambda: Weights(installed_file()))
         self._tokenizer = Once(lambda: Tokenizer(self._weights()))
         self._encoder = Once(
             lambda: open_encoder(self._weights(), cache_folder=cache_folder, threads=threads)
         )
-        self._passage_turn = RunVar[CapacityLimiter]("passage_turn")
-        self._query_turn = RunVar[CapacityLimiter]("query_turn")
+        self._passage_turn = PerLoop(lambda: CapacityLimiter(1))
+        self._query_turn = PerLoop(lambda: CapacityLimiter(threads))
 
     @property
     def model(self) -> str:
@@ -116,7 +115,7 @@ class LocalEmbedder:
             ModelFileError: the weights file is missing, damaged or of another version.
             MissingExtraError: a library of the extra ``local`` is not installed.
         """
-        turn = _turn(self._query_turn, self._threads)
+        turn = self._query_turn()
         return await anyio.to_thread.run_sync(self._query_vector, text, limiter=turn)
 
     async def embed_passages(self, texts: Sequence[str]) -> "NDArray[np.float32]":
@@ -128,7 +127,7 @@ class LocalEmbedder:
         """
         import numpy as np
 
-        turn = _turn(self._passage_turn, 1)
+        turn = self._passage_turn()
         run = anyio.to_thread.run_sync
         vectors = np.zeros((len(texts), HIDDEN), np.float32)
         for row, text in enumerate(texts):
@@ -150,16 +149,6 @@ class LocalEmbedder:
         import numpy as np
 
         return self._encoder().mean(window).astype(np.float64)
-
-
-def _turn(variable: RunVar[CapacityLimiter], places: int) -> CapacityLimiter:
-    """The limiter of the running event loop, made when it is first asked for."""
-    try:
-        return variable.get()
-    except LookupError:
-        limiter = CapacityLimiter(places)
-        variable.set(limiter)
-        return limiter
 
 
 def _unit(vector: "NDArray[np.float64]") -> "NDArray[np.float32]":

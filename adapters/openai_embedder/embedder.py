@@ -1,7 +1,6 @@
 """A server of the OpenAI embeddings protocol behind the port."""
 
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from evidence_lookup.adapters.openai_embedder.answers import read
@@ -10,6 +9,7 @@ from evidence_lookup.adapters.openai_embedder.connection import Connection
 from evidence_lookup.adapters.openai_embedder.faults import mapped
 from evidence_lookup.adapters.openai_embedder.known_models import KNOWN_MODELS
 from evidence_lookup.adapters.openai_embedder.token_estimate import estimate
+from evidence_lookup.adapters.prefixed_model import prefixed_model
 from evidence_lookup.adapters.token_fit import beginning
 from evidence_lookup.adapters.unit_vectors import unit_rows
 from evidence_lookup.domain.errors import (
@@ -105,10 +105,9 @@ class OpenAIEmbedder:
     @property
     def model(self) -> str:
         """The server's name of the model, with a digest of the prefixes if there are any."""
-        prefixes = f"{self._query_prefix}\0{self._passage_prefix}"
-        if prefixes == "\0":
-            return self._name
-        return f"{self._name}+{sha256(prefixes.encode('utf-8', 'replace')).hexdigest()[:8]}"
+        return prefixed_model(
+            self._name, query_prefix=self._query_prefix, passage_prefix=self._passage_prefix
+        )
 
     @property
     def dimension(self) -> int:

@@ -3,14 +3,14 @@
 import copy
 import threading
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
 from anyio import CapacityLimiter
-from anyio.lowlevel import RunVar
 from attrs import frozen
 
+from evidence_lookup.adapters.per_loop import PerLoop
+from evidence_lookup.adapters.prefixed_model import prefixed_model
 from evidence_lookup.adapters.sentence_transformers_embedder.library import (
     LoadedModel,
     TokenizerOfModel,
@@ -72,15 +72,14 @@ class SentenceTransformersEmbedder:
         # The library's tokenizers must not be used by two threads at once.
         self._running = threading.Lock()
         self._counting = threading.Lock()
-        self._passage_turn = RunVar["CapacityLimiter | None"]("passage_turn", default=None)
+        self._passage_turn = PerLoop(lambda: CapacityLimiter(1))
 
     @property
     def model(self) -> str:
         """The name or folder as given, with a digest of the prefixes if there are any."""
-        prefixes = f"{self._query_prefix}\0{self._passage_prefix}"
-        if prefixes == "\0":
-            return self._name
-        return f"{self._name}+{sha256(prefixes.encode('utf-8', 'replace')).hexdigest()[:8]}"
+        return prefixed_model(
+            self._name, query_prefix=self._query_prefix, passage_prefix=self._passage_prefix
+        )
 
     @property
     def dimension(self) -> int:
@@ -94,7 +93,7 @@ class SentenceTransformersEmbedder:
 
     @property
     def unrelated_similarity(self) -> float:
-        """As given."""
+        """As given, else 0."""
         return self._unrelated
 
     def count_tokens(self, text: str) -> int:
@@ -126,10 +125,7 @@ class SentenceTransformersEmbedder:
         """
         import numpy as np
 
-        turn = self._passage_turn.get()
-        if turn is None:
-            turn = CapacityLimiter(1)
-            self._passage_turn.set(turn)
+        turn = self._passage_turn()
         opened = await anyio.to_thread.run_sync(self._open, limiter=turn)
         parts = [np.zeros((0, opened.dimension), np.float32)]
         for at in range(0, len(texts), _BATCH_TEXTS):

@@ -1,6 +1,5 @@
 """A SQLite file for asynchronous callers."""
 
-import itertools
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -8,13 +7,11 @@ from typing import TypeVar
 
 import anyio
 import anyio.to_thread
-from anyio.lowlevel import RunVar
 
+from evidence_lookup.adapters.per_loop import PerLoop
 from evidence_lookup.adapters.sqlite.channel import Channel
 
 T = TypeVar("T")
-
-_numbers = itertools.count()
 
 
 class SqliteDatabase:
@@ -36,7 +33,7 @@ class SqliteDatabase:
         )
         # Tasks wait in the event loop, not in the worker threads that all the program shares.
         self._queues = {
-            channel: RunVar[anyio.CapacityLimiter](f"sqlite_queue_{next(_numbers)}")
+            channel: PerLoop(lambda: anyio.CapacityLimiter(1))
             for channel in (self._reads, self._writes)
         }
 
@@ -66,13 +63,5 @@ class SqliteDatabase:
 
     async def _run(self, channel: Channel, work: Callable[[sqlite3.Connection], T]) -> T:
         return await anyio.to_thread.run_sync(
-            channel.run, work, abandon_on_cancel=True, limiter=self._queue(channel)
+            channel.run, work, abandon_on_cancel=True, limiter=self._queues[channel]()
         )
-
-    def _queue(self, channel: Channel) -> anyio.CapacityLimiter:
-        variable = self._queues[channel]
-        queue = variable.get(None)
-        if queue is None:
-            queue = anyio.CapacityLimiter(1)
-            variable.set(queue)
-        return queue
