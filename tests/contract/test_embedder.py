@@ -16,12 +16,6 @@ from evidence_lookup.testing.embedder_contract import EmbedderContract
 
 
 @pytest.fixture(scope="module")
-def local_embedder(tmp_path_factory: pytest.TempPathFactory) -> LocalEmbedder:
-    """Loaded once, its graph built anew."""
-    return LocalEmbedder(cache_folder=tmp_path_factory.mktemp("graph"))
-
-
-@pytest.fixture(scope="module")
 def server() -> Iterator[EmbeddingServer]:
     """One server for all tests."""
     with EmbeddingServer() as server:

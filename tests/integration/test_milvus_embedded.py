@@ -80,7 +80,7 @@ async def test_a_second_process_is_told(tmp_path: Path) -> None:
     """Each further process gets one sentence, at once; after closing, it gets the file."""
     path = tmp_path / "k.db"
     knowledge = await opened(path)
-    for _ in range(3):
+    for _ in range(2):
         before = time.perf_counter()
         answer = await asyncio.to_thread(lambda: said(other_process(path, "read")))
         assert answer.startswith("StoreHeldError another process has the database")
@@ -157,7 +157,7 @@ async def test_the_server_child_dies(tmp_path: Path) -> None:
 async def test_killed_while_writing(tmp_path: Path) -> None:
     """A process killed in the middle of upserts loses nothing that it was told is written."""
     path = tmp_path / "k.db"
-    for _ in range(3):
+    for _ in range(2):
         writer = other_process(path, "write")
         assert writer.stdout is not None
         last = -1

@@ -1,7 +1,6 @@
 """Centring by language, on pairs of sentences that say the same in English and in Chinese."""
 
 import numpy as np
-import pytest
 
 from evidence_lookup.adapters.language_centring import LanguageCentredEmbedder
 from evidence_lookup.adapters.local_embedder import LocalEmbedder
@@ -15,14 +14,8 @@ PAIRS = (
 )
 
 
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> LocalEmbedder:
-    """The model as it is."""
-    return LocalEmbedder(cache_folder=tmp_path_factory.mktemp("graph"))
-
-
 async def test_unrelated_texts_are_as_near_across_languages_as_within(
-    plain: LocalEmbedder,
+    local_embedder: LocalEmbedder,
 ) -> None:
     """What sentences gain by being in one language, in standard deviations, mostly goes."""
 
@@ -37,14 +30,17 @@ async def test_unrelated_texts_are_as_near_across_languages_as_within(
                     (same if at % 2 == position % 2 else other).append(float(similarity))
         return float((np.mean(same) - np.mean(other)) / np.std(same))
 
-    before, after = await language_bias(plain), await language_bias(LanguageCentredEmbedder(plain))
+    before, after = (
+        await language_bias(local_embedder),
+        await language_bias(LanguageCentredEmbedder(local_embedder)),
+    )
     assert before > 0.5
     assert abs(after) < before / 2
 
 
-async def test_unrelated_texts_stay_below_the_figure(plain: LocalEmbedder) -> None:
+async def test_unrelated_texts_stay_below_the_figure(local_embedder: LocalEmbedder) -> None:
     """Of short sentences that have nothing in common, in any languages, most are below it."""
-    embedder = LanguageCentredEmbedder(plain)
+    embedder = LanguageCentredEmbedder(local_embedder)
     texts = [text for pair in PAIRS for text in pair]
     passages = await embedder.embed_passages(texts)
     unrelated: list[float] = []
@@ -59,9 +55,12 @@ async def test_unrelated_texts_stay_below_the_figure(plain: LocalEmbedder) -> No
     assert below >= 0.85
 
 
-def test_the_model_is_another_one(plain: LocalEmbedder) -> None:
+def test_the_model_is_another_one(local_embedder: LocalEmbedder) -> None:
     """An index of plain vectors is never searched with centred ones: the names differ."""
-    embedder = LanguageCentredEmbedder(plain)
-    assert embedder.model != plain.model
-    assert embedder.model.startswith(plain.model)
-    assert (embedder.dimension, embedder.max_tokens) == (plain.dimension, plain.max_tokens)
+    embedder = LanguageCentredEmbedder(local_embedder)
+    assert embedder.model != local_embedder.model
+    assert embedder.model.startswith(local_embedder.model)
+    assert (embedder.dimension, embedder.max_tokens) == (
+        local_embedder.dimension,
+        local_embedder.max_tokens,
+    )

@@ -1,6 +1,5 @@
 """What is particular to the local embedder: its files, its tokenizer, its exactness."""
 
-import asyncio
 import json
 import subprocess
 import sys
@@ -39,21 +38,21 @@ def tokenizer(file: Weights) -> Tokenizer:
 
 
 @pytest.fixture(scope="module")
-def encoder(file: Weights, tmp_path_factory: pytest.TempPathFactory) -> Encoder:
+def encoder(file: Weights, graph_folder: Path) -> Encoder:
     """The encoder as the product runs it."""
-    return open_encoder(file, cache_folder=tmp_path_factory.mktemp("graph"), threads=2)
+    return open_encoder(file, cache_folder=graph_folder, threads=2)
 
 
 @pytest.fixture(scope="module")
 def texts() -> list[str]:
-    """200 paragraphs, English and Chinese by turns, from a public set kept beside the project."""
+    """40 paragraphs, English and Chinese by turns, from a public set kept beside the project."""
     if not _SHARED.is_dir():
         pytest.skip("the shared data sets are not beside the repository")
     paragraphs: list[list[str]] = []
     for language in ("en", "zh"):
         content = json.loads((_SHARED / f"xquad.{language}.json").read_text(encoding="utf-8"))
         found = [part["context"] for page in content["data"] for part in page["paragraphs"]]
-        paragraphs.append(found[:100])
+        paragraphs.append(found[:200:10])
     return [text for pair in zip(*paragraphs, strict=True) for text in pair]
 
 
@@ -67,7 +66,7 @@ def test_quantised_vectors_are_near_exact_ones(
         window = tokenizer.windows("passage: " + text, size=512)[0]
         left, right = encoder.mean(window), exact.mean(window)
         cosines.append(float(left @ right / np.linalg.norm(left) / np.linalg.norm(right)))
-    assert len(cosines) == 200
+    assert len(cosines) == 40
     assert min(cosines) >= 0.99
 
 
@@ -108,14 +107,13 @@ def test_counting_is_fast(tokenizer: Tokenizer) -> None:
 
 
 async def test_a_long_passage_is_the_weighted_mean_of_its_windows(
-    tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer, encoder: Encoder
+    local_embedder: LocalEmbedder, tokenizer: Tokenizer, encoder: Encoder
 ) -> None:
     """A passage of several windows has the mean of their vectors, weighted by their tokens."""
     text = _SENTENCES[0] * 60
     windows = tokenizer.windows("passage: " + text, size=512)
     total = sum((len(w) - 2) * encoder.mean(w).astype(np.float64) for w in windows)
-    embedder = LocalEmbedder(cache_folder=tmp_path_factory.mktemp("windows"))
-    (vector,) = await embedder.embed_passages([text])
+    (vector,) = await local_embedder.embed_passages([text])
     assert len(windows) > 1
     np.testing.assert_allclose(vector, total / np.linalg.norm(total), atol=1e-5)
 
@@ -209,9 +207,9 @@ def test_processes_may_start_at_once(tmp_path: Path) -> None:
         "print(asyncio.run(e.embed_query('who?')).tobytes().hex())\n"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "cache")]
-    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     answers = {process.communicate(timeout=120)[0] for process in processes}
-    assert [process.returncode for process in processes] == [0, 0, 0]
+    assert [process.returncode for process in processes] == [0, 0]
     assert len(answers) == 1
     assert len(list((tmp_path / "cache").glob("*.onnx"))) == 1
 
@@ -275,32 +273,30 @@ def test_a_failed_making_is_tried_again() -> None:
     assert once() == "made"
 
 
-async def test_queries_do_not_wait_for_a_batch(tmp_path: Path) -> None:
+async def test_queries_do_not_wait_for_a_batch(local_embedder: LocalEmbedder) -> None:
     """While many passages are embedded, a question is answered after a few of them at most."""
-    embedder = LocalEmbedder(cache_folder=tmp_path)
-    await embedder.embed_query("warm")
+    await local_embedder.embed_query("warm")
     done = False
 
     async def bulk() -> None:
         nonlocal done
-        await embedder.embed_passages([_SENTENCES[0] * 30] * 40)
+        await local_embedder.embed_passages([_SENTENCES[0] * 30] * 40)
         done = True
 
     async with anyio.create_task_group() as group:
         group.start_soon(bulk)
         await anyio.sleep(0.05)
-        await embedder.embed_query("what?")
+        await local_embedder.embed_query("what?")
         assert not done
         group.cancel_scope.cancel()
 
 
-def test_vectors_are_the_same_in_every_run(tmp_path: Path) -> None:
+async def test_vectors_are_the_same_in_every_run(
+    local_embedder: LocalEmbedder, graph_folder: Path
+) -> None:
     """Two embedders, of one and of two threads, give the same vector."""
-
-    def embedder(threads: int) -> LocalEmbedder:
-        return LocalEmbedder(cache_folder=tmp_path, threads=threads)
-
-    left, right = (asyncio.run(embedder(n).embed_query(_SENTENCES[0])) for n in (1, 2))
+    other = LocalEmbedder(cache_folder=graph_folder, threads=1)
+    left, right = [await one.embed_query(_SENTENCES[0]) for one in (local_embedder, other)]
     assert float(left @ right) >= 0.9999
 
 
