@@ -19,12 +19,41 @@ T = TypeVar("T")
 _gates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Path, Gate]] = WeakKeyDictionary()
 
 
+class _Client:
+    """An open driver, closed when its last call is done: closing it cancels those that run."""
+
+    def __init__(self, driver: Driver) -> None:
+        self.driver = driver
+        self._calls = 0
+        self._is_left = False
+
+    @asynccontextmanager
+    async def calling(self) -> AsyncGenerator[Driver, None]:
+        """Inside, it stays open."""
+        self._calls += 1
+        try:
+            yield self.driver
+        finally:
+            self._calls -= 1
+            await self._close_if_idle()
+
+    async def leave(self) -> None:
+        """Close it as soon as nobody calls; no new call may begin."""
+        self._is_left = True
+        await self._close_if_idle()
+
+    async def _close_if_idle(self) -> None:
+        if self._is_left and not self._calls:
+            # A cancelled caller must still close it.
+            await asyncio.shield(asyncio.ensure_future(self.driver.close()))
+
+
 class _LoopState:
     """What belongs to one event loop."""
 
     def __init__(self, path: Path | None) -> None:
         self.opening = asyncio.Lock()
-        self.driver: Driver | None = None
+        self.client: _Client | None = None
         self.layout: Layout | None = None
         self.leased = False
         self.writes: set[asyncio.Task[Any]] = set()
@@ -50,20 +79,22 @@ class MilvusConnection:
             MissingExtraError, SettingsError: the embedded database cannot be opened.
         """
         state = self._state()
+        client: _Client | None = None
         try:
             with translated(self.settings):
-                driver = await self._open(state)
-                try:
+                client = await self._open(state)
+                async with client.calling() as driver:
+                    try:
+                        return await do(driver)
+                    except Exception as error:
+                        if not is_not_loaded(error):
+                            raise
+                    await driver.load_collection(
+                        self.settings.collection, timeout=self.settings.timeout_seconds
+                    )
                     return await do(driver)
-                except Exception as error:
-                    if not is_not_loaded(error):
-                        raise
-                await driver.load_collection(
-                    self.settings.collection, timeout=self.settings.timeout_seconds
-                )
-                return await do(driver)
         except BackendError:
-            await self._discard(state)
+            await self._discard(state, client)
             raise
 
     async def layout(self, *, fresh: bool = False) -> Layout:
@@ -95,7 +126,7 @@ class MilvusConnection:
         async def alone() -> T:
             async with state.gate.writing():
                 # A small write into a removed file is acknowledged, and lost.
-                if state.driver is not None and is_gone(self.settings):
+                if state.client is not None and is_gone(self.settings):
                     raise gone(self.settings)
                 return await work()
 
@@ -116,7 +147,7 @@ class MilvusConnection:
             state = self._states.pop(one)
             if one is loop:
                 await asyncio.gather(*state.writes, return_exceptions=True)
-                await self._close_driver(state)
+                await self._leave_client(state)
             await self._give_back(state)
 
     def _state(self) -> _LoopState:
@@ -126,9 +157,9 @@ class MilvusConnection:
             state = self._states[loop] = _LoopState(self.settings.path)
         return state
 
-    async def _open(self, state: _LoopState) -> Driver:
+    async def _open(self, state: _LoopState) -> _Client:
         async with state.opening:
-            if state.driver is None:
+            if state.client is None:
                 path = self.settings.path
                 uri = self.settings.uri
                 if path is not None:
@@ -137,21 +168,22 @@ class MilvusConnection:
                     uri = await asyncio.to_thread(embedded.acquire, path)
                     state.leased = True
                 await asyncio.to_thread(pymilvus)
-                state.driver = await open_driver(self.settings, uri)
-            return state.driver
+                state.client = _Client(await open_driver(self.settings, uri))
+            return state.client
 
-    async def _discard(self, state: _LoopState) -> None:
-        """Forget what may be stale; a client that cannot be reached any more is closed."""
+    async def _discard(self, state: _LoopState, failed: _Client | None) -> None:
+        """Forget what may be stale: the layout, and the client unless its database still runs."""
         state.layout = None
         path = self.settings.path
         if path is not None and await asyncio.to_thread(embedded.is_running, path):
             return
-        await self._close_driver(state)
+        if state.client is failed:  # or else another caller was first
+            await self._leave_client(state)
 
-    async def _close_driver(self, state: _LoopState) -> None:
-        driver, state.driver = state.driver, None
-        if driver is not None:
-            await driver.close()
+    async def _leave_client(self, state: _LoopState) -> None:
+        client, state.client = state.client, None
+        if client is not None:
+            await client.leave()
 
     async def _give_back(self, state: _LoopState) -> None:
         if state.leased and self.settings.path is not None:

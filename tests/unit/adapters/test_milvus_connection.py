@@ -1,0 +1,111 @@
+"""The connection to a Milvus server, on a driver that fails as told."""
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+
+from evidence_lookup.adapters.milvus import client as module
+from evidence_lookup.adapters.milvus.client import MilvusConnection
+from evidence_lookup.adapters.milvus.driver import Driver
+from evidence_lookup.adapters.milvus.settings import MilvusSettings
+from evidence_lookup.domain.errors import BackendFailedError
+
+
+class FakeDriver:
+    """Knows only whether it is open."""
+
+    def __init__(self) -> None:
+        self.is_open = True
+
+    async def close(self) -> None:
+        """As the driver's, which may be called once."""
+        assert self.is_open
+        self.is_open = False
+
+
+@pytest.fixture
+def drivers(monkeypatch: pytest.MonkeyPatch) -> list[FakeDriver]:
+    """Every driver that was opened, in order."""
+    opened: list[FakeDriver] = []
+
+    async def open_driver(_settings: MilvusSettings, _uri: str) -> Driver:
+        opened.append(FakeDriver())
+        return cast("Driver", opened[-1])
+
+    monkeypatch.setattr(module, "open_driver", open_driver)
+    return opened
+
+
+@pytest.fixture
+def connection() -> MilvusConnection:
+    """To a server that is never asked."""
+    return MilvusConnection(MilvusSettings("http://localhost:1"))
+
+
+async def _refused(_: Driver) -> None:
+    raise RuntimeError("refused")
+
+
+async def test_a_refusal_leaves_the_calls_beside_it_alone(
+    connection: MilvusConnection, drivers: list[FakeDriver]
+) -> None:
+    """A client is left after an error, but closed only when the last call on it is done."""
+    entered, may_end = asyncio.Event(), asyncio.Event()
+
+    async def slow(driver: Any) -> bool:
+        entered.set()
+        await may_end.wait()
+        return bool(driver.is_open)
+
+    running = asyncio.create_task(connection.call(slow))
+    await entered.wait()
+    with pytest.raises(BackendFailedError):
+        await connection.call(_refused)
+    assert await connection.call(_is_open)
+    assert [driver.is_open for driver in drivers] == [True, True]
+    may_end.set()
+    assert await running
+    assert [driver.is_open for driver in drivers] == [False, True]
+    await connection.aclose()
+    assert not drivers[1].is_open
+
+
+async def test_two_refusals_at_once_leave_one_client(
+    connection: MilvusConnection, drivers: list[FakeDriver]
+) -> None:
+    """The client that was opened after the first failure is not left for the second one."""
+    both = asyncio.Barrier(2)
+
+    async def fail(_: Driver) -> None:
+        await both.wait()
+        raise RuntimeError("refused")
+
+    await asyncio.gather(connection.call(fail), connection.call(fail), return_exceptions=True)
+    assert await connection.call(_is_open)
+    assert [driver.is_open for driver in drivers] == [False, True]
+    await connection.aclose()
+
+
+async def test_a_cancelled_call_closes_what_it_was_the_last_to_use(
+    connection: MilvusConnection, drivers: list[FakeDriver]
+) -> None:
+    """A client that was left is closed also when its last caller gives up."""
+    entered = asyncio.Event()
+
+    async def endless(_: Driver) -> None:
+        entered.set()
+        await asyncio.sleep(3600)
+
+    running = asyncio.create_task(connection.call(endless))
+    await entered.wait()
+    with pytest.raises(BackendFailedError):
+        await connection.call(_refused)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert [driver.is_open for driver in drivers] == [False]
+    await connection.aclose()
+
+
+async def _is_open(driver: Any) -> bool:
+    return bool(driver.is_open)
