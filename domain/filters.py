@@ -1,13 +1,13 @@
 """Two kinds of filter: a `Scope` that nothing may drop, a `HintFilter` that a retry drops (R26)."""
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, cast
 
 from attrs import field, frozen
 
 from evidence_lookup.domain.errors import ScopeError
+from evidence_lookup.domain.text import has_controls
 
 ScopeValue: TypeAlias = str | int | bool | tuple[str | int | bool, ...]
 
@@ -45,7 +45,7 @@ def _choice(name: str, value: object) -> str | int | bool:
     if isinstance(value, str):
         if not value.strip():
             raise ScopeError(f"scope value {name!r} is blank")
-        if any(unicodedata.category(char) in ("Cc", "Cs") for char in value):
+        if has_controls(value):
             raise ScopeError(f"scope value {name!r} holds a control character or lone surrogate")
     return value
 

@@ -37,6 +37,11 @@ def is_blank(text: str) -> bool:
     )
 
 
+def has_controls(text: str) -> bool:
+    """Whether *text* holds a control character, line ends and tabs too, or a lone surrogate."""
+    return any(unicodedata.category(char) in ("Cc", "Cs") for char in text)
+
+
 def is_whole_word(text: str, start: int, end: int) -> bool:
     """Whether ``text[start:end]`` stands as a word of its own.
 

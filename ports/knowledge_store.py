@@ -29,7 +29,8 @@ class KnowledgeStore(Protocol):
 
         Raises:
             EmbedderMismatchError: the collection holds vectors of another model.
-            DimensionMismatchError: it holds vectors of another dimension, of an unknown model.
+            DimensionMismatchError: it holds vectors of another dimension, of this or an unknown
+                model.
             SchemaMismatchError: it lacks a field that the settings name.
             BackendError: the backend does not answer, or refuses.
         """

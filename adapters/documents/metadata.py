@@ -1,7 +1,6 @@
 """What a document says of itself."""
 
 import re
-import unicodedata
 from collections.abc import Mapping
 
 from attrs import Factory, define, field, frozen
@@ -10,6 +9,7 @@ from evidence_lookup.adapters.documents.yaml_nodes import YamlNode
 from evidence_lookup.domain.document import RESERVED_NAMES
 from evidence_lookup.domain.errors import ScopeError
 from evidence_lookup.domain.filters import Scope
+from evidence_lookup.domain.text import has_controls
 
 _COMMA = re.compile("[,，、]")
 _WHOLE_NUMBER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
@@ -119,7 +119,7 @@ class _Reading:
 
     def _clean(self, name: str, text: str) -> str | None:
         one_line = " ".join(text.split())
-        if any(unicodedata.category(char) in ("Cc", "Cs") for char in one_line):
+        if has_controls(one_line):
             self.warnings.append(f"{name} holds a control character; it is not used")
             return None
         return one_line or None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import anyio
 from attrs import frozen
 
+from evidence_lookup.adapters.chunks import check_one_document
 from evidence_lookup.adapters.memory.bm25 import bm25
 from evidence_lookup.adapters.merging import Merged, Merger, list_length, parts
 from evidence_lookup.adapters.vectors import check_vector
@@ -21,7 +22,7 @@ from evidence_lookup.domain.fusion import Fusion, reciprocal_rank
 from evidence_lookup.domain.hit import KnowledgeSearchHit, SearchMode
 from evidence_lookup.domain.index_fit import check_fit
 from evidence_lookup.domain.score import Score, ScoreSemantics
-from evidence_lookup.domain.text import cut
+from evidence_lookup.domain.text import cut, has_controls
 from evidence_lookup.ports.knowledge_search import (
     KnowledgeSearchRequest,
     KnowledgeSearchResponse,
@@ -106,11 +107,7 @@ class MemoryKnowledge:
 
     async def replace_document(self, doc_id: str, chunks: Sequence[EmbeddedChunk]) -> None:
         """As `KnowledgeStore.replace_document`."""
-        foreign = {one.chunk.doc_id for one in chunks} - {doc_id}
-        if foreign:
-            raise InvalidChunkError(
-                f"chunks of {sorted(foreign)} were given for document {doc_id!r}"
-            )
+        check_one_document(doc_id, chunks)
         collection = self._there()
         rows = _checked(chunks, collection.dimension)
         self._put(collection, {**_without(collection.rows, (doc_id,)), **rows})
@@ -165,7 +162,7 @@ def _checked(chunks: Sequence[EmbeddedChunk], dimension: int) -> dict[str, Embed
     for one in chunks:
         key = one.chunk.evidence_key
         check_vector(one.vector, dimension, what=f"the vector of {key!r}")
-        if any(unicodedata.category(char) in ("Cc", "Cs") for char in one.chunk.doc_id):
+        if has_controls(one.chunk.doc_id):
             raise InvalidChunkError(f"{key!r} holds a control character or lone surrogate")
         if any(unicodedata.category(char) == "Cs" for char in one.chunk.content):
             raise InvalidChunkError(f"the content of {key!r} holds a lone surrogate")

@@ -6,11 +6,11 @@ an ``or`` of equalities, since ``in`` on JSON is not known everywhere.
 
 import json
 import re
-import unicodedata
 from collections.abc import Sequence
 
 from evidence_lookup.domain.errors import ScopeError
 from evidence_lookup.domain.filters import HintFilter, Scope
+from evidence_lookup.domain.text import has_controls
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 _INT64 = range(-(2**63), 2**63)
@@ -57,7 +57,7 @@ def literal(value: str | int | bool) -> str:
         if value not in _INT64:
             raise ScopeError(f"the number {value} has more than 64 bits")
         return str(int(value))
-    if any(unicodedata.category(char) in ("Cc", "Cs") for char in value):
+    if has_controls(value):
         raise ScopeError(f"the value {value!r} holds a control character or lone surrogate")
     return json.dumps(str(value), ensure_ascii=False)
 

@@ -1,6 +1,5 @@
 """Chunks to rows and rows to hits."""
 
-import unicodedata
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from evidence_lookup.adapters.milvus.settings import MilvusSettings
 from evidence_lookup.adapters.vectors import check_vector
 from evidence_lookup.domain.document import Chunk
 from evidence_lookup.domain.errors import InvalidChunkError
+from evidence_lookup.domain.text import has_controls
 from evidence_lookup.ports.knowledge_store import EmbeddedChunk
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def found_row(hit: Mapping[str, Any], layout: Layout, settings: MilvusSettings) 
 
 
 def _key(chunk: Chunk, layout: Layout) -> str:
-    if any(unicodedata.category(char) in ("Cc", "Cs") for char in chunk.doc_id):
+    if has_controls(chunk.doc_id):
         raise InvalidChunkError(
             f"the document id {chunk.doc_id!r} holds a control character or lone surrogate"
         )

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 
+from evidence_lookup.adapters.chunks import check_one_document
 from evidence_lookup.adapters.milvus import schema
 from evidence_lookup.adapters.milvus.client import MilvusConnection
 from evidence_lookup.adapters.milvus.driver import Driver
@@ -73,9 +74,7 @@ async def replace_document(
     One upsert holds the new rows and a tombstone over each old row that is left over; searches
     drop tombstones, which are deleted after it.
     """
-    foreign = {one.chunk.doc_id for one in chunks} - {doc_id}
-    if foreign:
-        raise InvalidChunkError(f"chunks of {sorted(foreign)} were given for document {doc_id!r}")
+    check_one_document(doc_id, chunks)
     if not chunks:
         await delete_documents(connection, (doc_id,))
         return

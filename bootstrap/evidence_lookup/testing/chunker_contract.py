@@ -107,6 +107,24 @@ class ChunkerContract:
         document = ReadDocument("# A\n\n" + "Some words and more. " * 40)
         assert chunker.chunk(document) == chunker.chunk(document)
 
+    def test_titles_and_headings_are_told(self, chunker: Chunker) -> None:
+        """The first heading of level 1 is the title, and each heading stands once, in order."""
+        text = "## Before\n\na\n\n# Guide\n\nb\n\n## Steps\n\nc\n\n# Other\n\nd\n\n## Steps\n\ne\n"
+        chunked = chunker.chunk(ReadDocument(text))
+        assert chunked.title == "Guide"
+        assert chunked.headings == ("Before", "Guide", "Steps", "Other")
+        bare = chunker.chunk(ReadDocument("## Steps\n\na\n"))
+        assert (bare.title, bare.headings) == (None, ("Steps",))
+
+    def test_a_chunk_names_what_it_stands_below(self, chunker: Chunker) -> None:
+        """A chunk's headings are the path that leads to it."""
+        words = "one two three. " * 20
+        text = f"# Guide\n\n## Steps\n\n{words}\n\n# Other\n\n{words}"
+        chunks = chunker.chunk(ReadDocument(text)).chunks
+        assert chunks[0].headings[:1] == ("Guide",)
+        assert chunks[1].headings == ("Guide", "Steps")
+        assert chunks[-1].headings == ("Other",)
+
     def test_the_name_is_one_word(self, chunker: Chunker) -> None:
         """The name is part of a recipe, so it holds no white space."""
         assert chunker.name

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from evidence_lookup.domain.errors import (
+    CollectionMissingError,
     DimensionMismatchError,
     EmbedderMismatchError,
     InvalidChunkError,
@@ -54,6 +55,12 @@ class KnowledgeStoreContract:
             await knowledge.prepare(model="other@1", dimension=DIMENSION)
         assert (caught.value.stored, caught.value.configured) == (MODEL, "other@1")
 
+    async def test_C42_another_dimension_is_refused(self, knowledge: Knowledge) -> None:
+        """One model with vectors of another length is refused with both numbers."""
+        with pytest.raises(DimensionMismatchError, match=r"4 dimensions.*3.*rebuild") as caught:
+            await knowledge.prepare(model=MODEL, dimension=3)
+        assert (caught.value.expected, caught.value.actual) == (DIMENSION, 3)
+
     async def test_drop_and_prepare_for_another_model(self, knowledge: Knowledge) -> None:
         """After a drop the collection is made anew, for any model and dimension."""
         await knowledge.upsert([embedded("a")])
@@ -64,6 +71,16 @@ class KnowledgeStoreContract:
         assert (capabilities.dimension, capabilities.embedder) == (3, "other@1")
         vector = np.array([1, 0, 0], dtype=np.float32)
         assert (await knowledge.search(asked(vector=vector))).hits == ()
+
+    async def test_writing_where_no_collection_is(self, knowledge: Knowledge) -> None:
+        """No write makes a collection, or is lost without a word."""
+        await knowledge.drop()
+        with pytest.raises(CollectionMissingError):
+            await knowledge.upsert([embedded("a")])
+        with pytest.raises(CollectionMissingError):
+            await knowledge.replace_document("a", [embedded("a")])
+        with pytest.raises(CollectionMissingError):
+            await knowledge.delete_documents(["a"])
 
     async def test_C49_read_after_write(self, knowledge: Knowledge) -> None:
         """A search sees what was written just before it, and no longer what was deleted."""
