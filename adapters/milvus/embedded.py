@@ -3,6 +3,7 @@
 import fcntl
 import os
 import threading
+import warnings
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -126,7 +127,10 @@ def _not_writable(path: Path, error: OSError) -> StorageError:
 
 def _manager() -> Any:
     try:
-        return import_module("milvus_lite.server_manager").server_manager_instance
+        with warnings.catch_warnings():
+            # Of its import of pkg_resources, which a person at a terminal can do nothing about.
+            warnings.simplefilter("ignore")
+            return import_module("milvus_lite.server_manager").server_manager_instance
     except ImportError as error:
         raise MissingExtraError("local", "an embedded Milvus database") from error
 
