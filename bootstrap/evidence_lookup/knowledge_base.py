@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVa
 
 from attrs import field, frozen
 
-from evidence_lookup.domain.errors import EvidenceLookupError
+from evidence_lookup.domain.errors import EvidenceLookupError, UnsupportedModeError
 from evidence_lookup.domain.filters import Scope, ScopeValue
 from evidence_lookup.domain.hit import SearchMode
 from evidence_lookup.domain.record import ToolInvocation
@@ -65,6 +65,7 @@ class KnowledgeBase:
 
         Raises:
             ScopeError: the scope is malformed, or lacks a value that the settings require.
+            UnsupportedModeError: there is no such mode.
             EvidenceLookupError: the knowledge base is unavailable. With *raise_unavailable* off
                 the result says so instead (`evidence_status` is ``unavailable``).
         """
@@ -124,7 +125,12 @@ class KnowledgeBase:
     def knowledge_tool(
         self, *, scope: GivenScope = None, session_id: str | None = None
     ) -> Callable[[str], Awaitable[dict[str, Any]]]:
-        """`lookup_knowledge(query)` for an agent: one argument, the host's scope bound in."""
+        """`lookup_knowledge(query)` for an agent: one argument, the host's scope bound in.
+
+        Raises:
+            ScopeError: *scope* is malformed, which no answer to an agent would show the host.
+        """
+        scope = _scope(scope, None)
 
         async def lookup_knowledge(query: str) -> dict[str, Any]:
             """Look up the team's own documents. Cite evidence by its document_id."""
@@ -218,6 +224,28 @@ class SyncKnowledgeBase:
     recent_traces = _synchronous(KnowledgeBase.recent_traces)
     diagnose = _synchronous(KnowledgeBase.diagnose)
 
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self.base.settings
+
+    def knowledge_tool(
+        self, *, scope: GivenScope = None, session_id: str | None = None
+    ) -> Callable[[str], dict[str, Any]]:
+        """As `KnowledgeBase.knowledge_tool`; the tool is a plain function.
+
+        Raises:
+            ScopeError: *scope* is malformed.
+        """
+        tool = self.base.knowledge_tool(scope=scope, session_id=session_id)
+
+        @wraps(tool)
+        def lookup_knowledge(query: str) -> dict[str, Any]:
+            answer: dict[str, Any] = self.portal.call(tool, query)
+            return answer
+
+        return lookup_knowledge
+
 
 @asynccontextmanager
 async def open_knowledge_base(
@@ -266,7 +294,11 @@ def open_knowledge_base_sync(
 
 
 def _mode(given: SearchMode | str | None) -> SearchMode | None:
-    return None if given is None else SearchMode(given)
+    try:
+        return None if given is None else SearchMode(given)
+    except ValueError:
+        modes = ", ".join(SearchMode)
+        raise UnsupportedModeError(f"mode must be one of {modes}, not {given!r}") from None
 
 
 async def _made(made: Any) -> Any:
