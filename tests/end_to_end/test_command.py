@@ -204,3 +204,19 @@ def test_help_has_examples(command: str, tmp_path: Path) -> None:
     out = run(*command.split(), "--help", folder=tmp_path).stdout
     assert "Usage" in out
     assert "Exit codes" in out if not command else "Example" in out
+
+
+def test_help_says_what_stands_where_an_option_is_not_given(tmp_path: Path) -> None:
+    """Defaults in square brackets are no markup; each command is told whole in one line."""
+    out = run("lookup", "--help", folder=tmp_path).stdout
+    assert "[default: rag.mode, hybrid]" in out
+    assert "[default: .evidence-lookup]" in out
+    for group in ((), ("trace",), ("config",)):
+        assert "..." not in run(*group, "--help", folder=tmp_path).stdout.replace("[ARGS]...", "")
+
+
+def test_a_scope_that_contradicts_itself_is_refused(tmp_path: Path) -> None:
+    """Two values for one name are no narrowing; the second does not win in silence."""
+    twice = ("--scope", "tenant=acme", "--scope", "tenant=other")
+    refused = run("lookup", "x", *twice, folder=tmp_path, code=2)
+    assert "tenant is given twice" in refused.stderr

@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 
 from evidence_lookup.command.options import (
+    ChunkScope,
     Config,
     DataDir,
     Debug,
     Json,
-    ScopeOption,
+    LookupScope,
     scope_from,
     settings_from,
 )
@@ -24,6 +25,7 @@ app = typer.Typer(
     "3 a backend is unavailable, 4 unexpected, 130 interrupted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help starts in half the time, and its errors are one line
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -46,7 +48,7 @@ def ingest(
         list[str] | None, typer.Option(help="No files like this .gitignore pattern; repeatable.")
     ] = None,
     prefix: Annotated[str, typer.Option(help="Put this before ids that are made of paths.")] = "",
-    scope: ScopeOption = None,
+    scope: ChunkScope = None,
     category_from_folder: Annotated[
         bool | None,
         typer.Option(
@@ -65,7 +67,10 @@ def ingest(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Bring the index in line with a folder: add, replace and remove what changed."""
+    """Bring the index in line with a folder.
+
+    Adds, replaces and removes what changed; what did not costs one hash.
+    """
     with one_line_errors(debug=debug):
         from evidence_lookup.command.progress import ingest_with_progress
         from evidence_lookup.command.rendering import print_json, show_ingest_report
@@ -99,7 +104,7 @@ def lookup(
         SearchMode | None, typer.Option(help="How to search. [default: rag.mode, hybrid]")
     ] = None,
     category: Annotated[str | None, typer.Option(help="Only documents of this category.")] = None,
-    scope: ScopeOption = None,
+    scope: LookupScope = None,
     docs: Annotated[
         Path | None, typer.Option(help="Ingest what changed at this path first.")
     ] = None,
@@ -174,7 +179,10 @@ def trace_show(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Show one recorded lookup: attempts, ranking, drops, pack and timings."""
+    """Show one recorded lookup.
+
+    With its attempts, ranking, drops, pack and timings.
+    """
     with one_line_errors(debug=debug):
         from evidence_lookup.command.rendering import print_json, show_trace
         from evidence_lookup.knowledge_base import open_knowledge_base_sync
@@ -191,7 +199,10 @@ def trace_show(
 def doctor(
     json: Json = False, data_dir: DataDir = None, config: Config = None, debug: Debug = False
 ) -> None:
-    """Check the set-up: what is configured, what answers, what is missing and what to do."""
+    """Check the set-up, and say what to do.
+
+    Each part is asked; a part that does not answer says what is missing.
+    """
     with one_line_errors(debug=debug):
         from evidence_lookup.command.rendering import print_json, show_checks
         from evidence_lookup.knowledge_base import open_knowledge_base_sync

@@ -21,12 +21,20 @@ Config: TypeAlias = Annotated[
 ]
 Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Show the trace of an error.")]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-ScopeOption: TypeAlias = Annotated[
+ChunkScope: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--scope",
         metavar="KEY=VALUE",
-        help="Narrow by metadata; repeatable. KEY:=JSON gives numbers, booleans and lists.",
+        help="Put this on every chunk; repeatable. KEY:=JSON gives numbers and booleans.",
+    ),
+]
+LookupScope: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scope",
+        metavar="KEY=VALUE",
+        help="Only chunks with this; repeatable. KEY:=JSON gives numbers, booleans and lists.",
     ),
 ]
 
@@ -42,14 +50,17 @@ def scope_from(pairs: list[str] | None) -> dict[str, Any]:
     """``["tenant=acme", "level:=3"]`` as a mapping.
 
     Raises:
-        ScopeError: a pair has no ``=``, or its JSON is none.
+        ScopeError: a pair has no ``=``, its JSON is none, or its name stands twice.
     """
     scope: dict[str, Any] = {}
     for pair in pairs or []:
         name, mark, text = pair.partition("=")
         if not mark or not name:
             raise ScopeError(f"--scope {pair!r} is not KEY=VALUE")
-        scope[name.removesuffix(":")] = _json(text, pair) if name.endswith(":") else text
+        key = name.removesuffix(":")
+        if key in scope:
+            raise ScopeError(f"--scope {pair!r}: {key} is given twice")
+        scope[key] = _json(text, pair) if name.endswith(":") else text
     return scope
 
 
