@@ -1,10 +1,14 @@
-"""What every search backend asks of a vector before it takes it."""
+"""Vectors brought to unit length, and checked before a backend takes them."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from evidence_lookup.domain.errors import DimensionMismatchError, InvalidVectorError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from evidence_lookup.ports.embedder import Vectors
 
 
@@ -32,3 +36,22 @@ def check_vector(vector: "Vectors", dimension: int, *, what: str) -> None:
     # A square below the smallest float32 counts as zero for the backends too.
     if not float(np.dot(vector, vector)) > 0.0:
         raise InvalidVectorError(f"{what} is zero, which is near to nothing")
+
+
+def unit_rows(
+    rows: "Sequence[NDArray[np.floating]] | NDArray[np.floating]",
+) -> "NDArray[np.float32]":
+    """*rows*, of equal length and at least one, as float32 of unit length each.
+
+    Raises:
+        InvalidVectorError: a row is zero, NaN or infinite; the message has its number from 0.
+    """
+    import numpy as np
+
+    array = np.asarray(rows, np.float64)
+    lengths = np.linalg.norm(array, axis=1, keepdims=True)
+    wrong = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))
+    if wrong.size:
+        raise InvalidVectorError(f"the vector of text {wrong[0]} is zero, NaN or infinite")
+    unit: NDArray[np.float32] = (array / lengths).astype(np.float32)
+    return unit

@@ -5,6 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evidence_lookup.adapters.vectors import unit_rows
 from evidence_lookup.domain.text import cjk_share
 
 if TYPE_CHECKING:
@@ -65,14 +66,20 @@ class LanguageCentredEmbedder:
     async def embed_query(self, text: str) -> "NDArray[np.float32]":
         """As `Embedder.embed_query`."""
         vector = await self._embedder.embed_query(text)
-        return self._centred(vector, self._mean(text, _QUERY))
+        centred: NDArray[np.float32] = unit_rows((vector - self._mean(text, _QUERY))[None])[0]
+        return centred
 
     async def embed_passages(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """As `Embedder.embed_passages`."""
         vectors = await self._embedder.embed_passages(texts)
-        for row, text in enumerate(texts):
-            vectors[row] = self._centred(vectors[row], self._mean(text, _PASSAGE))
-        return vectors
+        if not texts:
+            return vectors
+        return unit_rows(
+            [
+                vector - self._mean(text, _PASSAGE)
+                for vector, text in zip(vectors, texts, strict=True)
+            ]
+        )
 
     @cached_property
     def _means(self) -> "NDArray[np.float32]":
@@ -89,12 +96,3 @@ class LanguageCentredEmbedder:
         share = cjk_share(text)
         mean = (1 - share) * self._means[0, role] + share * self._means[1, role]
         return np.asarray(mean, np.float32)
-
-    @staticmethod
-    def _centred(
-        vector: "NDArray[np.float32]", mean: "NDArray[np.float32]"
-    ) -> "NDArray[np.float32]":
-        import numpy as np
-
-        centred = vector - mean
-        return np.asarray(centred / np.linalg.norm(centred), np.float32)

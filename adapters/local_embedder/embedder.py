@@ -19,6 +19,7 @@ from evidence_lookup.adapters.local_embedder.weights import (
 )
 from evidence_lookup.adapters.per_loop import PerLoop
 from evidence_lookup.adapters.token_fit import beginning
+from evidence_lookup.adapters.vectors import unit_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -135,12 +136,13 @@ class LocalEmbedder:
             total = np.zeros(HIDDEN, np.float64)
             for window in windows:
                 total += (len(window) - _MARKS) * await run(self._mean, window, limiter=turn)
-            vectors[row] = _unit(total)
+            vectors[row] = unit_rows([total])[0]
         return vectors
 
     def _query_vector(self, text: str) -> "NDArray[np.float32]":
         window = self._windows(_QUERY_PREFIX + self.fit(text))[0]
-        return _unit(self._mean(window))
+        vector: NDArray[np.float32] = unit_rows([self._mean(window)])[0]
+        return vector
 
     def _windows(self, text: str) -> list[list[int]]:
         return self._tokenizer().windows(text, size=WINDOW)
@@ -149,9 +151,3 @@ class LocalEmbedder:
         import numpy as np
 
         return self._encoder().mean(window).astype(np.float64)
-
-
-def _unit(vector: "NDArray[np.float64]") -> "NDArray[np.float32]":
-    import numpy as np
-
-    return (vector / np.linalg.norm(vector)).astype(np.float32)

@@ -11,7 +11,7 @@ from evidence_lookup.adapters.openai_embedder.known_models import KNOWN_MODELS
 from evidence_lookup.adapters.openai_embedder.token_estimate import estimate
 from evidence_lookup.adapters.prefixed_model import prefixed_model
 from evidence_lookup.adapters.token_fit import beginning
-from evidence_lookup.adapters.unit_vectors import unit_rows
+from evidence_lookup.adapters.vectors import unit_rows
 from evidence_lookup.domain.errors import (
     DimensionMismatchError,
     InvalidVectorError,

@@ -17,7 +17,7 @@ from evidence_lookup.adapters.sentence_transformers_embedder.library import (
     load,
 )
 from evidence_lookup.adapters.token_fit import beginning
-from evidence_lookup.adapters.unit_vectors import unit_rows
+from evidence_lookup.adapters.vectors import unit_rows
 from evidence_lookup.domain.text import clean
 
 if TYPE_CHECKING:

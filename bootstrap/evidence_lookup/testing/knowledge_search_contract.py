@@ -396,11 +396,12 @@ class KnowledgeSearchContract:
         "query", ['")', "' or 1==1", "a\x00b", "{}[]", "\\", "🙂", "\ud800x", "中" * 9_000]
     )
     async def test_odd_queries(self, knowledge: Knowledge, query: str) -> None:
-        """No text of a query is an error, in any mode."""
+        """No text of a query is an error, in any mode, and the vector finds what it finds."""
         await knowledge.upsert([embedded("a")])
         await self.settle(knowledge)
         for mode in SearchMode:
-            await knowledge.search(asked(query, mode=mode))
+            hits = (await knowledge.search(asked(query, mode=mode))).hits
+            assert mode is SearchMode.KEYWORD or [hit.id for hit in hits] == ["a#chunk-0"]
 
     async def test_same_request_same_answer(self, knowledge: Knowledge) -> None:
         """Asking twice gives the same response, and the request is left as it was."""
@@ -454,6 +455,8 @@ class KnowledgeSearchContract:
         assert await self.found(knowledge, asked()) == ["a#chunk-0"]
 
     async def test_closed_twice(self, knowledge: Knowledge) -> None:
-        """Closing twice is safe."""
+        """Closing twice is safe, and the next call opens it anew, with all that was written."""
+        await knowledge.upsert([embedded("a")])
         await knowledge.aclose()
         await knowledge.aclose()
+        assert await self.found(knowledge, asked()) == ["a#chunk-0"]

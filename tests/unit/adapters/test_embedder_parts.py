@@ -13,7 +13,7 @@ from evidence_lookup.adapters.memory.embedder import MemoryEmbedder
 from evidence_lookup.adapters.openai_embedder.token_estimate import estimate
 from evidence_lookup.adapters.sentence_transformers_embedder import SentenceTransformersEmbedder
 from evidence_lookup.adapters.token_fit import beginning
-from evidence_lookup.adapters.unit_vectors import unit_rows
+from evidence_lookup.adapters.vectors import unit_rows
 from evidence_lookup.domain.errors import InvalidVectorError, MissingExtraError, ModelFileError
 
 
