@@ -208,7 +208,7 @@ def test_help_has_examples(command: str, tmp_path: Path) -> None:
 
 def test_help_says_what_stands_where_an_option_is_not_given(tmp_path: Path) -> None:
     """Defaults in square brackets are no markup; each command is told whole in one line."""
-    out = run("lookup", "--help", folder=tmp_path).stdout
+    out = " ".join(run("lookup", "--help", folder=tmp_path).stdout.split())
     assert "[default: rag.mode, hybrid]" in out
     assert "[default: .evidence-lookup]" in out
     for group in ((), ("trace",), ("config",)):
