@@ -90,6 +90,17 @@ def test_bad_front_matter_is_a_warning_that_names_the_file(tmp_path: Path) -> No
     assert [w for w in report["warnings"] if "gateway-timeouts.md" in w]
 
 
+def test_a_skipped_file_is_named_once(tmp_path: Path) -> None:
+    """Each skipped file has a line with its name and the reason; nothing else is on stderr."""
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.bin").write_bytes(b"\0\1")
+    (docs / "b.md").write_text("")
+    done = run("ingest", docs, folder=tmp_path)
+    skipped = [line for line in done.stdout.splitlines() if line.startswith("skipped ")]
+    assert [line.count(".bin: ") + line.count("b.md") for line in skipped] == [1, 1]
+
+
 def test_docs_ingests_what_changed_first(tmp_path: Path) -> None:
     """`lookup --docs` sees a file that was written a moment ago, and the change to it."""
     docs = tmp_path / "docs"
@@ -130,6 +141,11 @@ def test_R45_traces_are_listed_and_shown(folder: Path) -> None:
     }
     assert "Attempts" in run("trace", "show", invocation_id, folder=folder).stdout
     assert invocation_id in run("trace", "list", folder=folder).stdout
+    narrow = run("trace", "list", folder=folder, variables={"COLUMNS": "40"}).stdout
+    assert len(narrow.splitlines()) == len(
+        json.loads(run("trace", "list", "--json", folder=folder).stdout)
+    )
+    assert all(" blocks " in line and " ms " in line for line in narrow.splitlines())
     unknown = run("trace", "show", "nope", folder=folder, code=1)
     assert "there is no lookup nope" in unknown.stderr
 

@@ -28,7 +28,9 @@ def ingest_with_progress(base: "SyncKnowledgeBase", path: Path, **options: Any) 
         TextColumn("files, {task.fields[passages]} passages, {task.fields[rate]}/s"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         task = progress.add_task("Ingesting", total=None, passages=0, rate="0.0")
 
         def on_progress(at: "IngestProgress") -> None:

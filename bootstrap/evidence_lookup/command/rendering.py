@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Column, Table
+from rich.table import Table
 from rich.text import Text
 
 from evidence_lookup.command.trace_rendering import show_retrieval
@@ -13,12 +13,14 @@ from evidence_lookup.domain.evidence import EvidenceBlock
 from evidence_lookup.domain.record import ToolInvocation
 from evidence_lookup.domain.result import LookupResult
 from evidence_lookup.domain.status import EvidenceStatus
+from evidence_lookup.domain.text import cut
 from evidence_lookup.settings import Settings
 
 if TYPE_CHECKING:
     from evidence_lookup.application.diagnosis import Check
     from evidence_lookup.application.ingest_report import IngestReport
 
+_LISTED_QUERY_LENGTH = 80
 _STATUS_STYLE = {
     EvidenceStatus.FOUND: "green",
     EvidenceStatus.LOW_RELEVANCE: "yellow",
@@ -91,22 +93,21 @@ def show_trace(trace: ToolInvocation) -> None:
 
 
 def show_traces(traces: Sequence[ToolInvocation]) -> None:
-    """A table of recorded lookups."""
+    """A line for each recorded lookup, whole whatever the width, so that it can be searched."""
     if not traces:
         Console().print("No lookup is recorded yet.")
         return
-    table = Table(Column("id", no_wrap=True), "time (UTC)", "status", "blocks", "ms", box=None)
-    table.add_column("query", overflow="ellipsis", no_wrap=True)
+    console = Console()
     for trace in traces:
-        table.add_row(
-            trace.id,
-            f"{trace.created_at:%Y-%m-%d %H:%M:%S}",
-            Text(trace.evidence_status, style=_STATUS_STYLE[trace.evidence_status]),
-            str(trace.block_count),
-            f"{trace.duration_seconds * 1000:.0f}",
-            escape(" ".join(trace.query.split())),
+        status = trace.evidence_status
+        line = Text.assemble(
+            (trace.id, "bold cyan"),
+            f"  {trace.created_at:%Y-%m-%d %H:%M:%S} UTC  ",
+            (f"{status:13}", _STATUS_STYLE[status]),
+            f"  {trace.block_count:2} blocks  {trace.duration_seconds * 1000:6.0f} ms  ",
+            _listed(trace.query),
         )
-    Console().print(table)
+        console.print(line, soft_wrap=True)
 
 
 def show_ingest_report(report: "IngestReport") -> None:
@@ -130,7 +131,9 @@ def show_ingest_report(report: "IngestReport") -> None:
     for warning in report.warnings:
         console.print(Text.assemble(("warning ", "yellow"), warning), soft_wrap=True)
     for file in report.skipped:
-        line = Text.assemble(("skipped ", "yellow"), f"{file.source}: {file.reason}")
+        named = file.reason.startswith(file.source)
+        reason = file.reason if named else f"{file.source}: {file.reason}"
+        line = Text.assemble(("skipped ", "yellow"), reason)
         console.print(line, soft_wrap=True)
 
 
@@ -150,6 +153,12 @@ def show_settings(flat: Mapping[str, object]) -> None:
     for name, value in flat.items():
         table.add_row(name, Text("" if value is None else str(value), overflow="fold"))
     Console().print(table)
+
+
+def _listed(query: str) -> str:
+    line = " ".join(query.split())
+    shown = cut(line, _LISTED_QUERY_LENGTH)
+    return shown if shown == line else f"{shown}…"
 
 
 def _show_block(console: Console, rank: int, block: EvidenceBlock) -> None:
