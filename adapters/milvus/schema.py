@@ -173,10 +173,9 @@ def _check_fields(fields: Mapping[str, Mapping[str, Any]], settings: MilvusSetti
 
 async def _metrics(driver: Driver, settings: MilvusSettings) -> dict[str, str]:
     metrics: dict[str, str] = {}
-    for name in await driver.list_indexes(settings.collection):
-        index = await driver.describe_index(
-            settings.collection, name, timeout=settings.timeout_seconds
-        )
+    timeout = settings.timeout_seconds
+    for name in await driver.list_indexes(settings.collection, timeout=timeout):
+        index = await driver.describe_index(settings.collection, name, timeout=timeout)
         metrics[str(index.get("field_name", name))] = str(index.get("metric_type", ""))
     return metrics
 

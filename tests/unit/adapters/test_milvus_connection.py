@@ -107,5 +107,40 @@ async def test_a_cancelled_call_closes_what_it_was_the_last_to_use(
     await connection.aclose()
 
 
+async def test_every_question_about_a_collection_has_an_end(
+    connection: MilvusConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that takes a call and never answers holds nobody longer than the settings say."""
+    fields = {"id": 21, "content": 21, "vector": 101, "metadata": 23}
+    answers: dict[str, Any] = {
+        "describe_collection": {
+            "fields": [
+                {"name": name, "type": kind, "is_primary": name == "id", "params": {"dim": 4}}
+                for name, kind in fields.items()
+            ]
+        },
+        "list_indexes": ["vector"],
+        "describe_index": {"field_name": "vector", "metric_type": "COSINE"},
+        "close": None,
+    }
+    timeouts: dict[str, float | None] = {}
+
+    class Answering:
+        def __getattr__(self, name: str) -> Any:
+            async def answer(*_: object, **options: float) -> Any:
+                timeouts[name] = options.get("timeout")
+                return answers[name]
+
+            return answer
+
+    async def open_driver(_settings: MilvusSettings, _uri: str) -> Any:
+        return Answering()
+
+    monkeypatch.setattr(module, "open_driver", open_driver)
+    assert (await connection.layout()).dimension == 4
+    assert timeouts == dict.fromkeys(("describe_collection", "list_indexes", "describe_index"), 10)
+    await connection.aclose()
+
+
 async def _is_open(driver: Any) -> bool:
     return bool(driver.is_open)
