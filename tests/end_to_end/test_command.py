@@ -1,11 +1,13 @@
 """The installed command, as a person uses it."""
 
 import json
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.end_to_end.command import HANDBOOK, run
+from tests.end_to_end.command import COMMAND, HANDBOOK, run
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +150,22 @@ def test_R45_traces_are_listed_and_shown(folder: Path) -> None:
     assert all(" blocks " in line and " ms " in line for line in narrow.splitlines())
     unknown = run("trace", "show", "nope", folder=folder, code=1)
     assert "there is no lookup nope" in unknown.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_reader_that_goes_is_no_error(folder: Path, options: tuple[str, ...]) -> None:
+    """`| head -1` does not turn evidence into "nothing found", and nobody complains."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [COMMAND, "lookup", "redis failover", *options],
+        cwd=folder,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        timeout=240,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_R55_an_empty_query_finds_nothing(folder: Path) -> None:

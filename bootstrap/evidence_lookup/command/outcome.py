@@ -1,5 +1,6 @@
 """Exit codes, and errors in one line."""
 
+import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -27,10 +28,14 @@ class ExitCode(IntEnum):
 
 @contextmanager
 def one_line_errors(*, debug: bool) -> Generator[None]:
-    """An exception becomes a line on standard error and an exit code; with *debug* it passes."""
+    """An exception becomes a line on standard error and an exit code; with *debug* it passes.
+
+    A reader of standard output that has gone, as ``head`` does, is no error.
+    """
     try:
         yield
     except KeyboardInterrupt:
+        _say("interrupted; an ingest is completed by running it again")
         raise SystemExit(ExitCode.INTERRUPTED) from None
     except SettingsError as error:
         if debug:
@@ -45,7 +50,7 @@ def one_line_errors(*, debug: bool) -> Generator[None]:
         wrong = isinstance(error, CallerError)
         raise SystemExit(ExitCode.WRONG_INPUT if wrong else ExitCode.UNAVAILABLE) from None
     except BrokenPipeError:
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(ExitCode.DONE) from None
     except Exception as error:
         if debug:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console as RichConsole
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
@@ -27,6 +27,14 @@ _STATUS_STYLE = {
     EvidenceStatus.NO_EVIDENCE: "yellow",
     EvidenceStatus.UNAVAILABLE: "red",
 }
+
+
+class Console(RichConsole):
+    """Standard output; a reader that has gone is left to `one_line_errors`."""
+
+    def on_broken_pipe(self) -> None:
+        """Rich itself would end with exit code 1, which means "nothing found"."""
+        raise BrokenPipeError
 
 
 def print_json(value: object) -> None:
