@@ -78,7 +78,7 @@ def load_settings(
     if faults:
         raise SettingsError(faults)
     settings = cast("Settings", _build(Settings, values))
-    return evolve(settings, data_dir=folder / settings.data_dir)
+    return evolve(settings, data_dir=(folder / settings.data_dir).resolve())
 
 
 def flatten(settings: Settings) -> dict[str, object]:

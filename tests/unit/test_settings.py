@@ -90,6 +90,14 @@ def test_variables_are_read_as_what_they_set(tmp_path: Path) -> None:
     assert settings.milvus.token == "12345"
 
 
+def test_the_data_folder_has_one_name(tmp_path: Path) -> None:
+    """A way up in the path is resolved, since a backend compares names to find what it opened."""
+    settings = load_settings(
+        folder=tmp_path / "inner", environment={"EVIDENCE_LOOKUP_DATA_DIR": "../data"}
+    )
+    assert settings.data_dir == tmp_path / "data"
+
+
 def test_the_file_that_a_variable_names_is_read(tmp_path: Path) -> None:
     """``EVIDENCE_LOOKUP_CONFIG`` names the file; one that is not there is a fault."""
     (tmp_path / "other.toml").write_text("[rag]\nreturn-n = 9\n", encoding="utf-8")
