@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from evidence_lookup.ports.trace import TraceRecorder
 
 _DATABASE = "evidence-lookup.db"
-_RETRIEVE_K, _RETURN_N = 20, 5
 _REFERENCE, _HIGH = 0.2, 0.4
 
 
@@ -151,9 +150,9 @@ def lookup_rules(settings: Settings, embedder: "Embedder") -> LookupRules:
         return unrelated + share * (1.0 - unrelated) if given is None else given
 
     return LookupRules(
-        retrieve_k=rag.retrieve_k or rag.top_k or _RETRIEVE_K,
+        retrieve_k=rag.retrieve_k,
         limits=SelectionLimits(
-            return_n=rag.return_n or rag.top_k or _RETURN_N,
+            return_n=rag.return_n,
             max_chunks_per_document=rag.max_chunks_per_document,
             floor=threshold(rag.evidence_floor, 0.0),
         ),

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal
 
-from attrs import field, frozen, validators
+from attrs import Factory, field, frozen, validators
 
 from evidence_lookup.adapters.milvus.settings import MilvusSettings
 from evidence_lookup.domain.hit import SearchMode
@@ -11,6 +11,13 @@ from evidence_lookup.domain.hit import SearchMode
 _fraction = validators.optional(validators.and_(validators.ge(0.0), validators.le(1.0)))
 _positive = validators.gt(0.0)
 _at_least_one = validators.ge(1)
+
+
+def _top_k_or(default: int) -> int:
+    def value(rag: "RagSettings") -> int:
+        return rag.top_k or default
+
+    return Factory(value, takes_self=True)
 
 
 @frozen
@@ -23,9 +30,9 @@ class RagSettings:
     the high threshold ``u + 0.4 (1 - u)``.
     """
 
-    retrieve_k: int | None = field(default=None, validator=validators.optional(_at_least_one))
-    return_n: int | None = field(default=None, validator=validators.optional(_at_least_one))
     top_k: int | None = field(default=None, validator=validators.optional(_at_least_one))
+    retrieve_k: int = field(default=_top_k_or(20), validator=_at_least_one)
+    return_n: int = field(default=_top_k_or(5), validator=_at_least_one)
     max_chunks_per_document: int = field(default=2, validator=_at_least_one)
     mode: SearchMode = SearchMode.HYBRID
     evidence_floor: float | None = field(default=None, validator=_fraction)

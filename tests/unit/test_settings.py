@@ -69,6 +69,19 @@ def test_a_variable_wins_over_the_file_and_an_override_over_both(tmp_path: Path)
     assert settings.rag.mode is SearchMode.HYBRID
 
 
+def test_R10_a_legacy_top_k_stands_in_for_both_and_an_explicit_key_wins(tmp_path: Path) -> None:
+    """What is in force is in the settings, and so in `config show`."""
+
+    def in_force(text: str) -> tuple[object, object]:
+        (tmp_path / FILE_NAME).write_text(text, encoding="utf-8")
+        flat = flatten(load_settings(folder=tmp_path, environment={}))
+        return flat["rag.retrieve-k"], flat["rag.return-n"]
+
+    assert in_force("") == (20, 5)
+    assert in_force("[rag]\ntop-k = 7\n") == (7, 7)
+    assert in_force("[rag]\ntop-k = 7\nreturn-n = 3\n") == (7, 3)
+
+
 def test_variables_are_read_as_what_they_set(tmp_path: Path) -> None:
     """Numbers, booleans, lists, paths and unset values come out of their texts."""
     settings = load_settings(
