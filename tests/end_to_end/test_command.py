@@ -229,7 +229,11 @@ def test_config_show_hides_secrets(tmp_path: Path) -> None:
     shown = json.loads(out)
     assert shown["milvus.token"] == "***"
     assert shown["rag.max-chunks-per-document"] == 2
-    assert "s3cret" not in run("config", "show", folder=tmp_path, variables=token).stdout
+    out = run("config", "show", folder=tmp_path, variables=token).stdout
+    assert "s3cret" not in out
+    lines = dict(line.split(maxsplit=1) for line in out.splitlines() if len(line.split()) > 1)
+    assert (lines["rag.l1-enabled"].strip(), lines["rag.retrieve-k"].strip()) == ("true", "20")
+    assert "ingest.include" not in lines
 
 
 @pytest.mark.parametrize("command", ["", "ingest", "lookup", "trace list", "trace show", "doctor"])

@@ -1,7 +1,7 @@
 """Results for people: tables and colour in a terminal, plain text elsewhere."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from rich.console import Console as RichConsole
 from rich.markup import escape
@@ -159,8 +159,19 @@ def show_settings(flat: Mapping[str, object]) -> None:
     """A line for each setting."""
     table = Table(box=None, show_header=False)
     for name, value in flat.items():
-        table.add_row(name, Text("" if value is None else str(value), overflow="fold"))
+        table.add_row(name, Text(_setting(value), overflow="fold"))
     Console().print(table)
+
+
+def _setting(value: object) -> str:
+    """*value* as a variable of the environment takes it."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return ", ".join(map(str, cast("tuple[object, ...]", value)))
+    return str(value)
 
 
 def _listed(query: str) -> str:
