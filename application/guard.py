@@ -38,7 +38,7 @@ def guarded(*, deadline: float) -> Generator[None]:
             raise BackendFailedError(f"{type(error).__name__}: {error}") from error
     if scope.cancelled_caught:
         raise BackendTimeoutError(
-            "no answer within the deadline of the lookup (rag.deadline-seconds)"
+            "no answer within the time allowed (for a lookup that is rag.deadline-seconds)"
         )
 
 

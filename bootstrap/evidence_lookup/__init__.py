@@ -8,9 +8,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from evidence_lookup.application.ingest_report import IngestReport
     from evidence_lookup.domain.errors import EvidenceLookupError
+    from evidence_lookup.domain.evidence import EvidenceBlock
     from evidence_lookup.domain.filters import Scope
     from evidence_lookup.domain.hit import SearchMode
+    from evidence_lookup.domain.record import ToolInvocation
     from evidence_lookup.domain.result import LookupResult
     from evidence_lookup.domain.status import EvidenceStatus
     from evidence_lookup.knowledge_base import (
@@ -23,26 +26,32 @@ if TYPE_CHECKING:
     from evidence_lookup.settings_loading import load_settings
 
 __all__ = [
+    "EvidenceBlock",
     "EvidenceLookupError",
     "EvidenceStatus",
+    "IngestReport",
     "KnowledgeBase",
     "LookupResult",
     "Scope",
     "SearchMode",
     "Settings",
     "SyncKnowledgeBase",
+    "ToolInvocation",
     "load_settings",
     "open_knowledge_base",
     "open_knowledge_base_sync",
 ]
 
 _HOME = {
+    "EvidenceBlock": "domain.evidence",
     "EvidenceLookupError": "domain.errors",
     "EvidenceStatus": "domain.status",
+    "IngestReport": "application.ingest_report",
     "LookupResult": "domain.result",
     "Scope": "domain.filters",
     "SearchMode": "domain.hit",
     "Settings": "settings",
+    "ToolInvocation": "domain.record",
     "load_settings": "settings_loading",
 }
 

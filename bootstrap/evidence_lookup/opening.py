@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from evidence_lookup.application.lookup_rules import LookupRules
+from evidence_lookup.domain.errors import SettingsError
 from evidence_lookup.domain.fusion import Fusion, reciprocal_rank, relative_score
 from evidence_lookup.domain.selection import SelectionLimits
 from evidence_lookup.domain.status import Thresholds
@@ -140,26 +141,35 @@ def chunker(settings: Settings, embedder: "Embedder") -> "Chunker":
 
 
 def lookup_rules(settings: Settings, embedder: "Embedder") -> LookupRules:
-    """The figures of a lookup: what is set, else the defaults and the embedder's own."""
+    """The figures of a lookup: what is set, else the defaults and the embedder's own.
+
+    Raises:
+        SettingsError: the thresholds are not in their order.
+    """
     rag = settings.rag
-    unrelated = settings.embedder.unrelated_similarity
-    if unrelated is None:
-        unrelated = max(0.0, embedder.unrelated_similarity)
-
-    def threshold(given: float | None, share: float) -> float:
-        return unrelated + share * (1.0 - unrelated) if given is None else given
-
+    floor = rag.evidence_floor
+    if floor is None:
+        floor = settings.embedder.unrelated_similarity
+    if floor is None:
+        floor = max(0.0, embedder.unrelated_similarity)
+    reference, high = rag.reference_threshold, rag.high_threshold
+    reference = floor + _REFERENCE * (1.0 - floor) if reference is None else reference
+    high = max(reference, floor + _HIGH * (1.0 - floor)) if high is None else high
+    if not floor <= reference <= high:
+        raise SettingsError(
+            [
+                f"rag.evidence-floor ({floor:g}), rag.reference-threshold ({reference:g}) and "
+                f"rag.high-threshold ({high:g}) must rise in this order"
+            ]
+        )
     return LookupRules(
         retrieve_k=rag.retrieve_k,
         limits=SelectionLimits(
             return_n=rag.return_n,
             max_chunks_per_document=rag.max_chunks_per_document,
-            floor=threshold(rag.evidence_floor, 0.0),
+            floor=floor,
         ),
-        thresholds=Thresholds(
-            reference=threshold(rag.reference_threshold, _REFERENCE),
-            high=threshold(rag.high_threshold, _HIGH),
-        ),
+        thresholds=Thresholds(reference=reference, high=high),
         context_budget=rag.context_budget,
         mode=rag.mode,
         l1_enabled=rag.l1_enabled,

@@ -25,9 +25,9 @@ class RagSettings:
     """How much is fetched, what counts as evidence, and how much the reader gets.
 
     `top_k` is the legacy name that stands in for `retrieve_k` and `return_n` where these are not
-    set. Thresholds are normalised similarities, 0 to 1; unset ones come from the embedder's own
-    figure u for unrelated texts: the floor is u, the reference threshold ``u + 0.2 (1 - u)``,
-    the high threshold ``u + 0.4 (1 - u)``.
+    set. Thresholds are normalised similarities, 0 to 1; an unset floor f is the embedder's
+    own figure for unrelated texts, an unset reference threshold ``f + 0.2 (1 - f)``, an unset
+    high threshold ``f + 0.4 (1 - f)``.
     """
 
     top_k: int | None = field(default=None, validator=validators.optional(_at_least_one))

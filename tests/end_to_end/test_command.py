@@ -216,7 +216,8 @@ def test_another_embedder_is_refused_with_both_names(tmp_path: Path) -> None:
 def test_doctor_says_what_works_and_what_to_do(folder: Path, tmp_path: Path) -> None:
     """`doctor` passes on a set-up that works, and names the mend on one that does not."""
     checks = json.loads(run("doctor", "--json", folder=folder).stdout)
-    assert [check["name"] for check in checks] == ["embedder", "knowledge", "catalogue", "traces"]
+    names = [check["name"] for check in checks]
+    assert names == ["settings", "extras", "embedder", "knowledge", "catalogue", "traces"]
     assert all(check["ok"] for check in checks)
     broken = run("doctor", folder=tmp_path, code=3)
     assert "evidence-lookup ingest" in broken.stdout

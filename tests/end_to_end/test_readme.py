@@ -39,9 +39,9 @@ async def test_the_host_example_runs() -> None:
     assert "from 40 to at most 60" in text
 
 
-async def test_the_tool_example_gives_a_tool_of_one_argument() -> None:
+async def test_the_tool_example_gives_a_tool_of_one_argument(tmp_path: Path) -> None:
     """`knowledge_tool` binds the scope; the tool takes the query alone and gives a plain dict."""
-    settings = Settings(store="memory")
+    settings = Settings(store="memory", data_dir=tmp_path)
     async with open_knowledge_base(settings) as knowledge:
         names: dict[str, Any] = {"knowledge": knowledge}
         exec(EXAMPLES[1], names)

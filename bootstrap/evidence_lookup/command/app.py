@@ -205,12 +205,13 @@ def doctor(
     """
     with one_line_errors(debug=debug):
         from evidence_lookup.command.rendering import print_json, show_checks
+        from evidence_lookup.command.set_up import set_up_checks
         from evidence_lookup.knowledge_base import open_knowledge_base_sync
 
         settings = settings_from(config, data_dir)
         with open_knowledge_base_sync(settings) as base:
-            checks = base.diagnose()
-        print_json(checks) if json else show_checks(settings, checks)
+            checks = (*set_up_checks(settings), *base.diagnose())
+        print_json(checks) if json else show_checks(checks)
         if not all(check.ok for check in checks):
             raise SystemExit(ExitCode.UNAVAILABLE)
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from rich.console import Console as RichConsole
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -14,7 +13,6 @@ from evidence_lookup.domain.record import ToolInvocation
 from evidence_lookup.domain.result import LookupResult
 from evidence_lookup.domain.status import EvidenceStatus
 from evidence_lookup.domain.text import cut
-from evidence_lookup.settings import Settings
 
 if TYPE_CHECKING:
     from evidence_lookup.application.diagnosis import Check
@@ -145,10 +143,9 @@ def show_ingest_report(report: "IngestReport") -> None:
         console.print(line, soft_wrap=True)
 
 
-def show_checks(settings: Settings, checks: "Sequence[Check]") -> None:
+def show_checks(checks: "Sequence[Check]") -> None:
     """A line for each part of the set-up."""
     table = Table(box=None, show_header=False)
-    table.add_row("", "data folder", escape(str(settings.data_dir)))
     for check in checks:
         mark = Text("ok", style="green") if check.ok else Text("failed", style="red")
         table.add_row(mark, check.name, Text(check.detail, overflow="fold"))

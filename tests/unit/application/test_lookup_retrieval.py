@@ -25,8 +25,8 @@ async def test_R09_the_port_is_asked_for_retrieve_k_and_return_n_blocks_come_out
     assert [block.doc_id for block in result.evidence_blocks] == ["d0", "d1", "d2", "d3", "d4"]
 
 
-async def test_R10_a_legacy_top_k_reaches_both_ends() -> None:
-    """One figure for both is the port's limit and the number of blocks."""
+async def test_the_rules_figures_reach_both_ends() -> None:
+    """What the rules say is the port's limit and the number of blocks."""
     hits = [hit(f"d{n}", cosine=0.9 - n / 100) for n in range(5)]
     one = bench(found(*hits), rules=rules_for(retrieve_k=3, return_n=3))
     assert len((await one.ask()).evidence_blocks) == 3

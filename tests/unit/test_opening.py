@@ -1,0 +1,34 @@
+"""The figures of a lookup, from settings and embedder."""
+
+import pytest
+
+from evidence_lookup.adapters.memory.embedder import MemoryEmbedder
+from evidence_lookup.domain.errors import SettingsError
+from evidence_lookup.opening import lookup_rules
+from evidence_lookup.settings import EmbedderSettings, RagSettings, Settings
+
+
+def thresholds(rag: RagSettings, unrelated: float | None = 0.5) -> tuple[float, float, float]:
+    """Floor, reference and high threshold under these settings."""
+    settings = Settings(rag=rag, embedder=EmbedderSettings(unrelated_similarity=unrelated))
+    rules = lookup_rules(settings, MemoryEmbedder())
+    return rules.limits.floor, rules.thresholds.reference, rules.thresholds.high
+
+
+def test_R53_unset_thresholds_follow_the_embedders_figure() -> None:
+    """The floor is what unrelated texts have; the others stand a fifth and two fifths above."""
+    assert thresholds(RagSettings()) == pytest.approx((0.5, 0.6, 0.7))
+    own = MemoryEmbedder().unrelated_similarity
+    assert thresholds(RagSettings(), None)[0] == pytest.approx(own)
+
+
+def test_a_floor_that_is_set_lifts_the_unset_thresholds() -> None:
+    """One figure is enough: the others follow it."""
+    assert thresholds(RagSettings(evidence_floor=0.75)) == pytest.approx((0.75, 0.8, 0.85))
+    assert thresholds(RagSettings(reference_threshold=0.9)) == pytest.approx((0.5, 0.9, 0.9))
+
+
+def test_thresholds_out_of_order_are_refused_with_all_three() -> None:
+    """A floor above the reference threshold would call everything that is found faint."""
+    with pytest.raises(SettingsError, match=r"0\.9.*0\.5.*0\.4.*must rise"):
+        thresholds(RagSettings(evidence_floor=0.9, reference_threshold=0.5, high_threshold=0.4))
