@@ -1,4 +1,4 @@
-"""The knowledge contracts, proved on memory and on the embedded Milvus."""
+"""The knowledge adapters against their contracts (C35, C44, C49 and C50 among their tests)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
