@@ -89,6 +89,8 @@ class Ingest:
             await self._forget_everything()
         if await self.store.prepare(model=self.embedder.model, dimension=self.embedder.dimension):
             await self._mark_incomplete()
+        # Asked before the first file: a model that cannot be had is an error, no skip of each file.
+        await anyio.to_thread.run_sync(self.embedder.count_tokens, "")
         state = IngestState(await self.catalogue.entries())
         run = _Run(self, defaults or DocumentDefaults(), state, len(files), on_progress or _unseen)
         for file in files:

@@ -24,6 +24,7 @@ class IngestState:
     def __init__(self, entries: Iterable[CatalogueEntry]) -> None:
         self._by_id = {entry.doc_id: entry for entry in entries}
         self._by_path = {_path(entry): entry for entry in self._by_id.values()}
+        self._roots = {Path(entry.root) for entry in self._by_id.values()}
         self._claimed: dict[str, str] = {}
         self._settled: set[Path] = set()
         self._added: list[str] = []
@@ -36,8 +37,7 @@ class IngestState:
 
     def under_known_root(self, file: SourceFile) -> SourceFile:
         """*file* seen from the nearest root that was ingested before, so that its id stays."""
-        roots = (Path(root) for root in {entry.root for entry in self._by_id.values()})
-        above = [root for root in roots if file.path.is_relative_to(root)]
+        above = [root for root in self._roots if file.path.is_relative_to(root)]
         if not above:
             return file
         root = max(above, key=lambda root: len(root.parts))

@@ -192,3 +192,17 @@ async def test_a_collection_that_was_wiped_from_outside_is_filled_again(shelf: S
     report = await shelf.ingest()
     assert (report.added, report.unchanged) == (("a.md",), ())
     assert await shelf.stored() == before
+
+
+async def test_an_embedder_that_is_not_installed_ends_the_ingest(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A missing model is one error that names the extra, not a reason to skip every file."""
+
+    def missing(text: str) -> int:
+        raise MissingExtraError("local", "the local embedder")
+
+    shelf.write("a.md", page("Alpha"))
+    monkeypatch.setattr(shelf.embedder, "count_tokens", missing)
+    with pytest.raises(MissingExtraError, match="local"):
+        await shelf.ingest()
