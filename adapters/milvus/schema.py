@@ -1,5 +1,6 @@
 """The collection: made by the product, or found as others made it."""
 
+import asyncio
 import json
 import re
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ MAX_ID_BYTES = 1_024
 MAX_TEXT_BYTES = 65_535
 _INT64, _VARCHAR, _JSON, _FLOAT_VECTOR = 5, 21, 23, 101
 _KINDS = {_INT64: "INT64", _VARCHAR: "VARCHAR", _JSON: "JSON", _FLOAT_VECTOR: "FLOAT_VECTOR"}
+_LOOKS, _SECONDS_BETWEEN_LOOKS = 50, 0.1
 _SEMANTICS = {
     "COSINE": ScoreSemantics.COSINE,
     "L2": ScoreSemantics.L2_SQUARED,
@@ -125,7 +127,15 @@ async def read_layout(driver: Driver, settings: MilvusSettings) -> Layout:
     )
     fields = {str(one["name"]): cast("Mapping[str, Any]", one) for one in described["fields"]}
     _check_fields(fields, settings)
+    model = _model(str(described.get("description", "")))
     metrics = await _metrics(driver, settings)
+    indexed = fields.keys() & {settings.vector_field, settings.sparse_field}
+    for _ in range(_LOOKS if model is not None else 0):
+        if indexed <= metrics.keys():
+            break
+        # Ours, and being made at this moment: its indexes come one by one after its fields.
+        await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        metrics = await _metrics(driver, settings)
     metric = metrics.get(settings.vector_field, "")
     if metric not in _SEMANTICS:
         raise SchemaMismatchError(
@@ -138,7 +148,7 @@ async def read_layout(driver: Driver, settings: MilvusSettings) -> Layout:
         dimension=int(vector["params"]["dim"]),
         semantics=_SEMANTICS[metric],
         has_keyword=metrics.get(settings.sparse_field) == "BM25",
-        model=_model(str(described.get("description", ""))),
+        model=model,
         max_id_bytes=_max_length(fields[settings.id_field], MAX_ID_BYTES),
         max_content_bytes=_max_length(fields[settings.content_field], MAX_TEXT_BYTES),
         max_keyword_bytes=_max_length(keyword, MAX_TEXT_BYTES),
