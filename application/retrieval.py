@@ -8,13 +8,14 @@ from evidence_lookup.application.query_transform import TransformedQuery
 from evidence_lookup.application.readiness import Readiness
 from evidence_lookup.application.stopwatch import Stopwatch
 from evidence_lookup.domain.candidate import Candidate, best_similarity, candidates_from
-from evidence_lookup.domain.errors import EvidenceLookupError
+from evidence_lookup.domain.errors import EvidenceLookupError, PathsFailedError
 from evidence_lookup.domain.hit import SearchMode
+from evidence_lookup.domain.path_try import TraceError
 from evidence_lookup.domain.rerank import RankedCandidate, rerank
 from evidence_lookup.domain.selection import Drop, select
 from evidence_lookup.domain.status import is_usable
 from evidence_lookup.domain.text import cut
-from evidence_lookup.domain.trace import Attempt, FallbackReason, QueryCut, TraceError
+from evidence_lookup.domain.trace import Attempt, FallbackReason, QueryCut
 from evidence_lookup.ports.embedder import Embedder
 from evidence_lookup.ports.knowledge_search import KnowledgeSearchPort, KnowledgeSearchRequest
 
@@ -137,6 +138,7 @@ class Retriever:
                 mode=response.mode,
                 path=response.path,
                 degraded=response.degraded,
+                tries=response.tries,
                 candidate_count=len(candidates),
                 block_count=len(accepted),
                 best_similarity=best_similarity(candidates),
@@ -148,7 +150,9 @@ class Retriever:
 
 
 def _failed(attempt: Attempt, error: EvidenceLookupError) -> Outcome:
-    return Outcome(evolve(attempt, error=TraceError(error.kind, message_of(error))), error=error)
+    tries = error.tries if isinstance(error, PathsFailedError) else ()
+    told = TraceError(error.kind, message_of(error))
+    return Outcome(evolve(attempt, error=told, tries=tries), error=error)
 
 
 def _warnings(candidates: tuple[Candidate, ...]) -> tuple[str, ...]:

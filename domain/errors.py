@@ -19,6 +19,7 @@
         ├── StoreHeldError              another process holds the embedded database
         ├── StorageError                the disk is full or not writable
         ├── ModelFileError              a model file is missing, damaged or of another version
+        ├── PathsFailedError            every path of several failed; `tries` names each
         └── BackendFailedError          any other refusal of the backend
 
 `kind` is the short word that traces, JSON and `doctor` use for the error.
@@ -26,6 +27,8 @@
 
 from collections.abc import Sequence
 from typing import ClassVar
+
+from evidence_lookup.domain.path_try import PathTry
 
 
 class EvidenceLookupError(Exception):
@@ -168,3 +171,14 @@ class BackendFailedError(BackendError):
     """The backend refused, for a reason that no other class names."""
 
     kind = "failed"
+
+
+class PathsFailedError(BackendError):
+    """Every path of several failed; `tries` are the paths with the reason of each, in order."""
+
+    kind = "all_paths_failed"
+    retryable = True
+
+    def __init__(self, message: str, *, tries: Sequence[PathTry]) -> None:
+        self.tries = tuple(tries)
+        super().__init__(message)

@@ -8,6 +8,7 @@ from attrs import field, frozen
 from evidence_lookup.domain.evidence import RetrievalLayer
 from evidence_lookup.domain.hints import QueryHints
 from evidence_lookup.domain.hit import SearchMode
+from evidence_lookup.domain.path_try import PathTry, TraceError
 from evidence_lookup.domain.rerank import Boost, RankedCandidate
 from evidence_lookup.domain.score import Score
 from evidence_lookup.domain.selection import Drop
@@ -41,19 +42,13 @@ class QueryTransform:
 
 
 @frozen
-class TraceError:
-    """An error in a trace: its kind, and its message in one line."""
-
-    kind: str
-    message: str
-
-
-@frozen
 class Attempt:
     """One call of the search port.
 
     `mode` is the one that ran, `requested_mode` the one asked for; `degraded` says what the
     backend could not do (``hybrid_unavailable``). `hint_filter` is the category, if one was set.
+    `path` is the backend that served; `tries` are the paths in their order where there are
+    several, the one that served last.
     """
 
     name: str
@@ -67,6 +62,7 @@ class Attempt:
     block_count: int = 0
     best_similarity: float | None = None
     error: TraceError | None = None
+    tries: tuple[PathTry, ...] = ()
 
 
 @frozen

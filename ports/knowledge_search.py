@@ -6,6 +6,7 @@ from attrs import field, frozen
 
 from evidence_lookup.domain.filters import HintFilter, Scope
 from evidence_lookup.domain.hit import KnowledgeSearchHit, SearchMode
+from evidence_lookup.domain.path_try import PathTry
 from evidence_lookup.domain.score import ScoreSemantics
 
 if TYPE_CHECKING:
@@ -33,13 +34,15 @@ class KnowledgeSearchRequest:
 class KnowledgeSearchResponse:
     """Hits best first. `mode` is what ran and `degraded` why it is not what was asked for.
 
-    `path` is the short name of the backend that served.
+    `path` is the short name of the backend that served; `tries` are all paths that were gone
+    down, in their order, where an adapter has several.
     """
 
     hits: tuple[KnowledgeSearchHit, ...]
     mode: SearchMode
     path: str
     degraded: tuple[str, ...] = ()
+    tries: tuple[PathTry, ...] = ()
 
 
 @frozen
