@@ -2,10 +2,10 @@
 
 from attrs import evolve
 
-from evidence_lookup.application.guard import message_of
 from evidence_lookup.application.lookup_rules import LookupRules
 from evidence_lookup.application.query_transform import TransformedQuery
 from evidence_lookup.application.retrieval import Retrieval
+from evidence_lookup.domain.errors import message_of
 from evidence_lookup.domain.evidence import EvidenceBlock, RetrievalLayer, evidence_block
 from evidence_lookup.domain.pack import ContextPack, ContextPackSummary
 from evidence_lookup.domain.result import LookupResult

@@ -6,9 +6,9 @@ from typing import TypeAlias
 import anyio
 from attrs import frozen
 
-from evidence_lookup.application.guard import guarded, message_of
+from evidence_lookup.application.guard import guarded
 from evidence_lookup.application.readiness import Readiness
-from evidence_lookup.domain.errors import EvidenceLookupError
+from evidence_lookup.domain.errors import EvidenceLookupError, message_of
 from evidence_lookup.ports.catalogue import Catalogue
 from evidence_lookup.ports.embedder import Embedder
 from evidence_lookup.ports.trace import TraceReader

@@ -11,9 +11,6 @@ from evidence_lookup.domain.errors import (
     BackendUnavailableError,
     EvidenceLookupError,
 )
-from evidence_lookup.domain.text import clean, cut
-
-_MESSAGE_LENGTH = 1_000
 
 
 @contextmanager
@@ -40,9 +37,3 @@ def guarded(*, deadline: float) -> Generator[None]:
         raise BackendTimeoutError(
             "no answer within the time allowed (for a lookup that is rag.deadline-seconds)"
         )
-
-
-def message_of(error: Exception) -> str:
-    """What *error* says, in one line of at most 1,000 characters that can be stored anywhere."""
-    beginning = str(error)[: 4 * _MESSAGE_LENGTH]
-    return cut(clean(" ".join(beginning.split())), _MESSAGE_LENGTH)

@@ -2,9 +2,9 @@
 
 from attrs import frozen
 
-from evidence_lookup.application.guard import guarded, message_of
+from evidence_lookup.application.guard import guarded
 from evidence_lookup.application.hint_index import HintIndex
-from evidence_lookup.domain.errors import EvidenceLookupError
+from evidence_lookup.domain.errors import EvidenceLookupError, message_of
 from evidence_lookup.domain.filters import Scope
 from evidence_lookup.domain.hints import QueryHints
 from evidence_lookup.domain.record import RECORDED_QUERY_LENGTH

@@ -2,15 +2,14 @@
 
 from attrs import evolve, frozen
 
-from evidence_lookup.application.guard import guarded, message_of
+from evidence_lookup.application.guard import guarded
 from evidence_lookup.application.lookup_rules import LookupRules
 from evidence_lookup.application.query_transform import TransformedQuery
 from evidence_lookup.application.readiness import Readiness
 from evidence_lookup.application.stopwatch import Stopwatch
 from evidence_lookup.domain.candidate import Candidate, best_similarity, candidates_from
-from evidence_lookup.domain.errors import EvidenceLookupError, PathsFailedError
+from evidence_lookup.domain.errors import EvidenceLookupError, trace_error
 from evidence_lookup.domain.hit import SearchMode
-from evidence_lookup.domain.path_try import TraceError
 from evidence_lookup.domain.rerank import RankedCandidate, rerank
 from evidence_lookup.domain.selection import Drop, select
 from evidence_lookup.domain.status import is_usable
@@ -150,9 +149,8 @@ class Retriever:
 
 
 def _failed(attempt: Attempt, error: EvidenceLookupError) -> Outcome:
-    tries = error.tries if isinstance(error, PathsFailedError) else ()
-    told = TraceError(error.kind, message_of(error))
-    return Outcome(evolve(attempt, error=told, tries=tries), error=error)
+    told = evolve(attempt, error=trace_error(error), tries=error.tries)
+    return Outcome(told, error=error)
 
 
 def _warnings(candidates: tuple[Candidate, ...]) -> tuple[str, ...]:

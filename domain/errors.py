@@ -19,7 +19,6 @@
         ├── StoreHeldError              another process holds the embedded database
         ├── StorageError                the disk is full or not writable
         ├── ModelFileError              a model file is missing, damaged or of another version
-        ├── PathsFailedError            every path of several failed; `tries` names each
         └── BackendFailedError          any other refusal of the backend
 
 `kind` is the short word that traces, JSON and `doctor` use for the error.
@@ -28,14 +27,21 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from evidence_lookup.domain.path_try import PathTry
+from evidence_lookup.domain.path_try import PathTry, TraceError
+from evidence_lookup.domain.text import clean, cut
+
+_MESSAGE_LENGTH = 1_000
 
 
 class EvidenceLookupError(Exception):
-    """The root of this library's errors."""
+    """The root of this library's errors.
+
+    `tries` are the paths that were gone down before it, where an adapter has several.
+    """
 
     kind: ClassVar[str] = "error"
     retryable: ClassVar[bool] = False
+    tries: tuple[PathTry, ...] = ()
 
 
 class CallerError(EvidenceLookupError):
@@ -173,12 +179,12 @@ class BackendFailedError(BackendError):
     kind = "failed"
 
 
-class PathsFailedError(BackendError):
-    """Every path of several failed; `tries` are the paths with the reason of each, in order."""
+def message_of(error: Exception) -> str:
+    """What *error* says, in one line of at most 1,000 characters that can be stored anywhere."""
+    beginning = str(error)[: 4 * _MESSAGE_LENGTH]
+    return cut(clean(" ".join(beginning.split())), _MESSAGE_LENGTH)
 
-    kind = "all_paths_failed"
-    retryable = True
 
-    def __init__(self, message: str, *, tries: Sequence[PathTry]) -> None:
-        self.tries = tuple(tries)
-        super().__init__(message)
+def trace_error(error: EvidenceLookupError) -> TraceError:
+    """*error* as a trace keeps it."""
+    return TraceError(error.kind, message_of(error))

@@ -50,7 +50,8 @@ class SearchCapabilities:
     """What a backend can do, as measured by `KnowledgeSearchPort.probe`.
 
     `embedder` is the model that made the index where the backend knows it. `max_query_characters`
-    bounds the text of the keyword path.
+    bounds the text of the keyword path. `tries` are the paths of an adapter that has several, each
+    with the reason why it cannot serve now.
     """
 
     path: str
@@ -60,6 +61,7 @@ class SearchCapabilities:
     max_top_k: int
     max_query_characters: int
     embedder: str | None = None
+    tries: tuple[PathTry, ...] = ()
 
 
 class KnowledgeSearchPort(Protocol):
