@@ -9,6 +9,7 @@ from attrs import frozen
 from evidence_lookup.application.guard import guarded
 from evidence_lookup.application.readiness import Readiness
 from evidence_lookup.domain.errors import EvidenceLookupError, message_of
+from evidence_lookup.domain.path_try import PathTry
 from evidence_lookup.ports.catalogue import Catalogue
 from evidence_lookup.ports.embedder import Embedder
 from evidence_lookup.ports.trace import TraceReader
@@ -38,17 +39,32 @@ class Diagnosis:
 
     async def run(self) -> tuple[Check, ...]:
         """One check for each part; a part that fails does not stop the others."""
-        parts: dict[str, Ask] = {
-            "embedder": self._embedder,
-            "knowledge": self._knowledge,
-            "catalogue": self._catalogue,
-            "traces": self._traces,
-        }
-        return tuple([await _check(name, ask) for name, ask in parts.items()])
+        return (
+            await _check("embedder", self._embedder),
+            *await self._knowledge_and_paths(),
+            await _check("catalogue", self._catalogue),
+            await _check("traces", self._traces),
+        )
 
     async def _embedder(self) -> str:
         vector = await self.embedder.embed_query("ready?")
         return f"{self.embedder.model}, {len(vector)} dimensions"
+
+    async def _knowledge_and_paths(self) -> tuple[Check, ...]:
+        tries: tuple[PathTry, ...] = ()
+
+        async def ask() -> str:
+            nonlocal tries
+            try:
+                told = await self._knowledge()
+            except EvidenceLookupError as error:
+                tries = error.tries
+                raise
+            tries = (await self.readiness.capabilities()).tries
+            return told
+
+        knowledge = await _check("knowledge", ask)
+        return (knowledge, *map(_path_check, tries))
 
     async def _knowledge(self) -> str:
         self.readiness.forget()
@@ -74,3 +90,10 @@ async def _check(name: str, ask: Ask) -> Check:
             return Check(name, True, await ask())
     except EvidenceLookupError as error:
         return Check(name, False, f"{error.kind}: {message_of(error)}")
+
+
+def _path_check(tried: PathTry) -> Check:
+    told = f"{tried.error.kind}: {tried.error.message}" if tried.error else "serves"
+    if tried.breaker:
+        told = f"{told}; breaker {tried.breaker}"
+    return Check(f"path {tried.path}", tried.error is None, told)

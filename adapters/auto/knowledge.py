@@ -7,10 +7,11 @@ from typing import TypeVar
 import anyio
 from attrs import evolve
 
-from evidence_lookup.adapters.auto.breaker import Breaker
+from evidence_lookup.adapters.auto.breaker import Breaker, BreakerState
 from evidence_lookup.domain.errors import (
     BackendFailedError,
     BackendTimeoutError,
+    CallerError,
     EvidenceLookupError,
     InvalidVectorError,
     ScopeError,
@@ -18,7 +19,7 @@ from evidence_lookup.domain.errors import (
     trace_error,
 )
 from evidence_lookup.domain.index_fit import check_fit
-from evidence_lookup.domain.path_try import PathTry, TraceError
+from evidence_lookup.domain.path_try import PathTry
 from evidence_lookup.ports.embedder import Embedder
 from evidence_lookup.ports.knowledge_search import (
     KnowledgeSearchPort,
@@ -59,6 +60,7 @@ class AutoKnowledge:
         self._embedder = embedder
         self._first_seconds = first_seconds
         self._breaker = Breaker(seconds=breaker_seconds)
+        self._second_misfit: CallerError | None = None
         self._trials: set[asyncio.Task[None]] = set()
 
     async def search(self, request: KnowledgeSearchRequest) -> KnowledgeSearchResponse:
@@ -68,22 +70,22 @@ class AutoKnowledge:
             InvalidVectorError: the vector is zero, NaN or infinite, which no path can mend.
             EvidenceLookupError: the second path's, where that failed too; its `tries` has both.
         """
-        refusal = self._refusal()
-        if refusal is None:
+        tried = self._left_alone()
+        if tried is None:
             try:
                 response = await self._in_time(self._first.search(request), self._seconds())
             except InvalidVectorError:
                 raise
-            except _REQUEST_FAULTS as error:
-                refusal = trace_error(error)
             except EvidenceLookupError as error:
-                self._breaker.failed(error)
-                refusal = trace_error(error)
+                if not isinstance(error, _REQUEST_FAULTS):
+                    self._breaker.failed(error)
+                tried = self._first_try(error, BreakerState.CLOSED)
             else:
                 self._breaker.succeeded()
-                return evolve(response, tries=(PathTry(self._first_name),))
-        tried = PathTry(self._first_name, refusal)
+                return evolve(response, tries=(self._first_try(None, BreakerState.CLOSED),))
         try:
+            if self._second_misfit is not None:
+                raise self._second_misfit
             response = await self._second.search(request)
         except EvidenceLookupError as error:
             error.tries = (tried, PathTry(self._second_name, trace_error(error)))
@@ -99,19 +101,21 @@ class AutoKnowledge:
             EvidenceLookupError: the second path's, where the first failed too; its `tries` has
                 both.
         """
-        asked = self._in_time(self._ask_first(), self._seconds())
-        first, second = await asyncio.gather(_outcome(asked), _outcome(self._second.probe()))
-        tries = tuple(
-            PathTry(name, trace_error(one) if isinstance(one, EvidenceLookupError) else None)
-            for name, one in ((self._first_name, first), (self._second_name, second))
+        asked = self._in_time(self._ask(self._first), self._seconds())
+        first, second = await asyncio.gather(_outcome(asked), _outcome(self._ask(self._second)))
+        self._second_misfit = second if isinstance(second, CallerError) else None
+        failure = first if isinstance(first, EvidenceLookupError) else None
+        self._settle(failure)
+        behind = trace_error(second) if isinstance(second, EvidenceLookupError) else None
+        tries = (
+            self._first_try(failure, self._breaker.state),
+            PathTry(self._second_name, behind),
         )
         if isinstance(first, EvidenceLookupError):
-            self._breaker.failed(first)
             if isinstance(second, EvidenceLookupError):
                 second.tries = tries
                 raise second
             return evolve(second, tries=tries)
-        self._breaker.succeeded()
         if isinstance(second, EvidenceLookupError):
             return evolve(first, tries=tries)
         return evolve(
@@ -129,33 +133,37 @@ class AutoKnowledge:
             trial.cancel()
         await asyncio.gather(*trials, return_exceptions=True)
 
-    def _refusal(self) -> TraceError | None:
-        """Why the first path is not tried now; a trial that is due begins."""
+    def _left_alone(self) -> PathTry | None:
+        """What the trace says where the first path is not tried now; a due trial begins."""
         failure = self._breaker.last_failure
         if failure is None:
             return None
+        state = self._breaker.state
         if self._breaker.begin_trial():
             trial = asyncio.create_task(self._try_first())
             self._trials.add(trial)
             trial.add_done_callback(self._trials.discard)
-        told = trace_error(failure)
-        return TraceError(
-            f"breaker_{self._breaker.state}", f"left alone after {told.kind}: {told.message}"
-        )
+        return self._first_try(failure, state)
+
+    def _first_try(self, error: EvidenceLookupError | None, state: BreakerState) -> PathTry:
+        return PathTry(self._first_name, trace_error(error) if error else None, breaker=state)
 
     async def _try_first(self) -> None:
         try:
-            outcome = await _outcome(self._in_time(self._ask_first(), self._first_seconds))
+            outcome = await _outcome(self._in_time(self._ask(self._first), self._first_seconds))
         except asyncio.CancelledError:
             self._breaker.end_trial()
             raise
-        if isinstance(outcome, EvidenceLookupError):
-            self._breaker.failed(outcome)
-        else:
-            self._breaker.succeeded()
+        self._settle(outcome if isinstance(outcome, EvidenceLookupError) else None)
 
-    async def _ask_first(self) -> SearchCapabilities:
-        found = await self._first.probe()
+    def _settle(self, failure: EvidenceLookupError | None) -> None:
+        if failure is None:
+            self._breaker.succeeded()
+        else:
+            self._breaker.failed(failure)
+
+    async def _ask(self, path: KnowledgeSearchPort) -> SearchCapabilities:
+        found = await path.probe()
         check_fit(
             stored_model=found.embedder,
             stored_dimension=found.dimension,
