@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from evidence_lookup.domain.evidence import EvidenceBlock, RetrievalLayer
 from evidence_lookup.domain.pack import ContextPackSummary
+from evidence_lookup.domain.preview import preview
 from evidence_lookup.domain.result import LookupResult
 from evidence_lookup.domain.score import Score
+from evidence_lookup.domain.sidecar import NO_SIDECAR, SidecarReport
 from evidence_lookup.domain.status import EvidenceStatus
 from evidence_lookup.domain.text import cut
 from evidence_lookup.domain.trace import (
@@ -19,8 +21,8 @@ from evidence_lookup.domain.trace import (
 )
 
 TOOL_NAME = "lookup_knowledge"
-PREVIEW_LENGTH = 120
 RECORDED_QUERY_LENGTH = 2_000
+_COMPARED_ROWS = 40  # all of two paths that were asked for 20 each, the default
 
 
 @frozen
@@ -72,8 +74,11 @@ class ToolInvocation:
 def tool_invocation(
     result: LookupResult, *, session_id: str | None, created_at: datetime, duration_seconds: float
 ) -> ToolInvocation:
-    """The record of *result*; its id is the result's `invocation_id`."""
-    trace = result.retrieval_trace
+    """The record of *result*, as of a lookup without a sidecar.
+
+    Its id is the result's `invocation_id`.
+    """
+    trace = evolve(result.retrieval_trace, sidecar=NO_SIDECAR)
     return ToolInvocation(
         id=result.invocation_id,
         tool_name=TOOL_NAME,
@@ -97,6 +102,15 @@ def tool_invocation(
     )
 
 
+def with_sidecar(invocation: ToolInvocation, report: SidecarReport) -> ToolInvocation:
+    """*invocation* with what came of its sidecar."""
+    if report.comparison is not None:
+        report = evolve(report, comparison=report.comparison.bounded(_COMPARED_ROWS))
+    details = invocation.retrieval_details
+    trace = evolve(details.retrieval_trace, sidecar=report)
+    return evolve(invocation, retrieval_details=evolve(details, retrieval_trace=trace))
+
+
 def _summary(block: EvidenceBlock) -> EvidenceSummary:
     return EvidenceSummary(
         evidence_key=block.evidence_key,
@@ -107,5 +121,5 @@ def _summary(block: EvidenceBlock) -> EvidenceSummary:
         similarity=block.similarity,
         hit_reasons=block.hit_reasons,
         content_length=len(block.content),
-        preview=cut(" ".join(block.content.split()), PREVIEW_LENGTH),
+        preview=preview(block.content),
     )

@@ -12,6 +12,7 @@ from evidence_lookup.domain.path_try import PathTry, TraceError
 from evidence_lookup.domain.rerank import Boost, RankedCandidate
 from evidence_lookup.domain.score import Score
 from evidence_lookup.domain.selection import Drop
+from evidence_lookup.domain.sidecar import SidecarReport
 
 
 class FallbackReason(StrEnum):
@@ -72,7 +73,8 @@ class RetrievalTrace:
     `candidate_count`, `block_count` and `drops` are those of the selected attempt, and
     ``candidate_count == block_count + len(drops)``. `timings` are seconds by stage, the only
     figures that differ between two equal runs. `reason` says why there is nothing to see
-    (``empty_query``, ``l1_disabled``, the kind of a backend's error).
+    (``empty_query``, ``l1_disabled``, the kind of a backend's error). `sidecar` is in records only:
+    a result does not wait for it, and records of before there was one lack it.
     """
 
     attempts: tuple[Attempt, ...] = ()
@@ -86,6 +88,7 @@ class RetrievalTrace:
     reason: str | None = None
     warnings: tuple[str, ...] = ()
     timings: Mapping[str, float] = field(factory=dict[str, float])
+    sidecar: SidecarReport | None = None
 
 
 @frozen

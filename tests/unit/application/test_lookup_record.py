@@ -9,6 +9,7 @@ from tests.unit.application.bench import REDIS, RULES, Bench, bench, hit
 from tests.unit.application.fakes import HANG, NOTHING, Step, found
 
 from evidence_lookup.domain.record import RetrievalDetails
+from evidence_lookup.domain.sidecar import NO_SIDECAR
 
 
 async def test_R44_the_components_run_in_their_order() -> None:
@@ -48,7 +49,7 @@ async def test_R45_the_record_holds_every_part_under_its_name() -> None:
     assert (record.candidate_count, record.block_count) == (2, 2)
     assert record.created_at.utcoffset() is not None
     assert details.query_transform == result.query_transform
-    assert details.retrieval_trace == result.retrieval_trace
+    assert details.retrieval_trace == evolve(result.retrieval_trace, sidecar=NO_SIDECAR)
     assert details.context_pack_summary == result.context_pack.summary
     assert details.rerank_trace == result.rerank_trace
     assert [one.evidence_key for one in details.evidence_blocks] == ["a#chunk-0", "b#chunk-0"]

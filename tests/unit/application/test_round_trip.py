@@ -23,6 +23,7 @@ from evidence_lookup.application.readiness import Readiness
 from evidence_lookup.application.recording import Recording
 from evidence_lookup.application.retrieval import Retriever
 from evidence_lookup.domain.filters import Scope
+from evidence_lookup.domain.sidecar import NO_SIDECAR
 from evidence_lookup.domain.text import estimate_tokens
 
 HANDBOOK = Path(__file__).parents[2] / "data" / "handbook"
@@ -71,7 +72,7 @@ async def test_the_handbook_answers_with_its_own_words() -> None:
     assert trace.candidate_count == trace.block_count + len(trace.drops)
     record = await house.traces.get(result.invocation_id)
     assert record is not None
-    assert record.retrieval_details.retrieval_trace == trace
+    assert record.retrieval_details.retrieval_trace == evolve(trace, sidecar=NO_SIDECAR)
 
 
 async def test_before_the_first_ingest_the_collection_is_missing_and_then_it_is_there() -> None:

@@ -5,14 +5,20 @@ from datetime import UTC, datetime
 from attrs import asdict, evolve, fields
 from tests.unit.domain.samples import block, hit, ranked, result
 
+from evidence_lookup.adapters.json_values import from_json, to_json
+from evidence_lookup.domain.candidate import candidates_from
+from evidence_lookup.domain.comparison import ComparedPath, compare
+from evidence_lookup.domain.hit import SearchMode
 from evidence_lookup.domain.pack import pack
 from evidence_lookup.domain.record import (
     EvidenceSummary,
     RetrievalDetails,
     ToolInvocation,
     tool_invocation,
+    with_sidecar,
 )
 from evidence_lookup.domain.result import LookupResult
+from evidence_lookup.domain.sidecar import NO_SIDECAR, SidecarReport, SidecarStatus
 from evidence_lookup.domain.text import estimate_tokens
 from evidence_lookup.domain.trace import FallbackReason, RetrievalTrace
 
@@ -43,7 +49,7 @@ def test_R45_the_record_holds_what_the_result_says_of_itself() -> None:
     made = record(answer)
     details = made.retrieval_details
     assert details.query_transform is answer.query_transform
-    assert details.retrieval_trace is trace
+    assert details.retrieval_trace == evolve(trace, sidecar=NO_SIDECAR)
     assert details.context_pack_summary is answer.context_pack.summary
     assert details.rerank_trace == answer.rerank_trace
     assert len(details.rerank_trace) == 1
@@ -107,7 +113,7 @@ def test_R48_no_evidence_is_recorded_with_its_trace() -> None:
     trace = RetrievalTrace(reason="empty_query")
     made = record(result(trace=trace))
     assert made.evidence_status == "no_evidence"
-    assert made.retrieval_details.retrieval_trace is trace
+    assert made.retrieval_details.retrieval_trace == evolve(trace, sidecar=NO_SIDECAR)
     assert made.retrieval_details.evidence_blocks == ()
     assert made.retrieval_details.fallback_reason is None
 
@@ -118,3 +124,44 @@ def test_R56_the_recorded_query_is_bounded() -> None:
     assert 1_990 <= len(record(long).query) <= 2_000
     exact = evolve(long, query="x" * 2_000)
     assert record(exact).query == exact.query
+
+
+def test_R50_a_lookup_without_a_sidecar_says_so_in_its_record() -> None:
+    """The status is `disabled`; the result itself, which waits for no sidecar, has none."""
+    answer = result(block())
+    assert answer.retrieval_trace.sidecar is None
+    assert record(answer).retrieval_details.retrieval_trace.sidecar == SidecarReport(
+        SidecarStatus.DISABLED
+    )
+
+
+def test_a_record_of_before_there_was_a_sidecar_can_be_read() -> None:
+    """The key is missing in old records, and then the report is."""
+    made = record(result(block()))
+    old = to_json(made)
+    del old["retrieval_details"]["retrieval_trace"]["sidecar"]
+    read = from_json(ToolInvocation, old)
+    assert read.retrieval_details.retrieval_trace.sidecar is None
+    assert with_sidecar(read, NO_SIDECAR) == made
+
+
+def test_R52_C71_the_comparison_in_a_record_stays_small() -> None:
+    """Of 400 compared results 40 rows are kept, the figures and keys of all."""
+    paths = [
+        ComparedPath(
+            "milvus",
+            SearchMode.DENSE,
+            candidates_from([hit(f"{name}{n}", content="word " * 1_000) for n in range(200)]),
+        )
+        for name in "ab"
+    ]
+    comparison = compare(*paths, k=200)
+    made = with_sidecar(
+        record(result(block())), SidecarReport(SidecarStatus.OK, "b", comparison=comparison)
+    )
+    report = made.retrieval_details.retrieval_trace.sidecar
+    assert report is not None
+    assert report.comparison is not None
+    assert (len(report.comparison.rows), report.comparison.rows_left_out) == (40, 360)
+    assert report.comparison.only_other == comparison.only_other
+    assert len(repr(asdict(made))) < 100_000
