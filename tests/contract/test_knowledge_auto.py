@@ -34,7 +34,10 @@ class Dead:
 class ContractEmbedder(MemoryEmbedder):
     """Passes as the model of the contract's collections."""
 
-    model = MODEL
+    @property
+    def model(self) -> str:
+        """The contract's."""
+        return MODEL
 
 
 class InMemoryBehindAuto:
