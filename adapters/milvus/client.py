@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from evidence_lookup.adapters.milvus import embedded
@@ -13,6 +13,7 @@ from evidence_lookup.adapters.milvus.errors import gone, is_gone, is_not_loaded,
 from evidence_lookup.adapters.milvus.gate import Gate
 from evidence_lookup.adapters.milvus.schema import Layout, read_layout
 from evidence_lookup.adapters.milvus.settings import MilvusSettings
+from evidence_lookup.adapters.to_the_end import ToTheEnd
 from evidence_lookup.domain.errors import BackendError
 
 T = TypeVar("T")
@@ -56,7 +57,7 @@ class _LoopState:
         self.client: _Client | None = None
         self.layout: Layout | None = None
         self.leased = False
-        self.writes: set[asyncio.Task[Any]] = set()
+        self.writes = ToTheEnd()
         loop = asyncio.get_running_loop()
         if path is None:
             self.gate = Gate(closing=False)
@@ -130,15 +131,7 @@ class MilvusConnection:
                     raise gone(self.settings)
                 return await work()
 
-        task = asyncio.create_task(alone())
-        state.writes.add(task)
-        task.add_done_callback(state.writes.discard)
-        try:
-            return await asyncio.shield(task)
-        except asyncio.CancelledError:
-            # Nobody waits for its outcome any more.
-            task.add_done_callback(lambda done: done.cancelled() or done.exception())
-            raise
+        return await state.writes.run(alone())
 
     async def aclose(self) -> None:
         """Close this loop's client and those of loops that have ended; repeating is safe."""
@@ -146,7 +139,7 @@ class MilvusConnection:
         for one in [one for one in self._states if one is loop or one.is_closed()]:
             state = self._states.pop(one)
             if one is loop:
-                await asyncio.gather(*state.writes, return_exceptions=True)
+                await state.writes.join()
                 await self._leave_client(state)
             await self._give_back(state)
 

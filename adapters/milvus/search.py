@@ -6,7 +6,6 @@ there), then sorted here.
 """
 
 import asyncio
-from collections.abc import Iterable
 from typing import Any
 
 from attrs import frozen
@@ -17,8 +16,9 @@ from evidence_lookup.adapters.milvus.expression import filter_expression
 from evidence_lookup.adapters.milvus.query_words import words
 from evidence_lookup.adapters.milvus.rows import FoundRow, found_row
 from evidence_lookup.adapters.milvus.schema import Layout
-from evidence_lookup.adapters.milvus.similarity import similarity
+from evidence_lookup.adapters.similarity import similarity
 from evidence_lookup.adapters.vectors import check_vector
+from evidence_lookup.adapters.versions import newest_versions
 from evidence_lookup.domain.errors import BackendFailedError, UnsupportedModeError
 from evidence_lookup.domain.hit import KnowledgeSearchHit, SearchMode
 from evidence_lookup.domain.score import Score, ScoreSemantics
@@ -71,7 +71,7 @@ class _Search:
         """What is found in *mode*, which the collection can run."""
         wanted = list_length(mode, self.request.top_k)
         lists = await asyncio.gather(*(self._rows(part, wanted) for part in parts(mode)))
-        versions = _newest_versions(row for rows in lists for row in rows)
+        versions = newest_versions(row for rows in lists for row in rows)
         rows: dict[str, FoundRow] = {}
         entries: dict[SearchMode, list[tuple[str, Score]]] = {}
         for part, found in zip(parts(mode), lists, strict=True):
@@ -167,12 +167,3 @@ class _Search:
             similarity(self.request.vector, row.vector, self.layout.semantics),
             self.layout.semantics,
         )
-
-
-def _newest_versions(rows: Iterable[FoundRow]) -> dict[object, int]:
-    """The newest version of each document of which *rows* hold one."""
-    newest: dict[object, int] = {}
-    for row in rows:
-        if row.version is not None:
-            newest[row.doc_id] = max(row.version, newest.get(row.doc_id, row.version))
-    return newest
