@@ -16,7 +16,8 @@ from evidence_lookup.settings import EmbedderSettings, Settings
 if TYPE_CHECKING:
     from evidence_lookup.adapters.memory.knowledge import MemoryKnowledge
     from evidence_lookup.adapters.milvus import MilvusKnowledge
-    from evidence_lookup.adapters.sqlite import SqliteCatalogue, SqliteTraces
+    from evidence_lookup.adapters.sqlite import SqliteTraces
+    from evidence_lookup.ports.catalogue import Catalogue
     from evidence_lookup.ports.chunker import Chunker
     from evidence_lookup.ports.embedder import Embedder
     from evidence_lookup.ports.trace import TraceRecorder
@@ -46,11 +47,17 @@ def memory_knowledge(settings: Settings) -> "MemoryKnowledge":
     return MemoryKnowledge(**_fusion(settings))
 
 
-async def open_catalogue(settings: Settings) -> "AsyncGenerator[SqliteCatalogue]":
-    """The catalogue in the data folder."""
+async def open_catalogue(settings: Settings) -> "AsyncGenerator[Catalogue]":
+    """What the store holds: in the data folder, a file for each store; of memory, in memory."""
+    if settings.store == "memory":
+        from evidence_lookup.adapters.memory.catalogue import MemoryCatalogue
+
+        yield MemoryCatalogue()
+        return
     from evidence_lookup.adapters.sqlite import SqliteCatalogue
 
-    catalogue = SqliteCatalogue(settings.data_dir / _DATABASE)
+    name = _DATABASE if settings.store == "milvus" else f"evidence-lookup-{settings.store}.db"
+    catalogue = SqliteCatalogue(settings.data_dir / name)
     try:
         yield catalogue
     finally:
