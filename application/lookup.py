@@ -17,7 +17,8 @@ from evidence_lookup.application.hint_index import HintIndex
 from evidence_lookup.application.lookup_rules import LookupRules
 from evidence_lookup.application.query_transform import TransformedQuery, transform_query
 from evidence_lookup.application.recording import Recording
-from evidence_lookup.application.retrieval import Retriever
+from evidence_lookup.application.retrieval import Outcome, Retriever
+from evidence_lookup.application.sidecar import Sidecar
 from evidence_lookup.application.stopwatch import Stopwatch
 from evidence_lookup.domain.errors import EvidenceLookupError
 from evidence_lookup.domain.filters import Scope
@@ -37,7 +38,10 @@ _SHARE_OF_HINTS = 0.5
 
 @frozen
 class Lookup:
-    """The use case; safe to share between tasks of one event loop."""
+    """The use case; safe to share between tasks of one event loop.
+
+    With a sidecar the record of a lookup is written when that is through, after the answer.
+    """
 
     hint_index: HintIndex
     retriever: Retriever
@@ -46,6 +50,7 @@ class Lookup:
     clock: Clock
     new_id: NewId
     rules: LookupRules
+    sidecar: Sidecar | None = None
 
     async def lookup(
         self,
@@ -63,18 +68,21 @@ class Lookup:
         scope = scope or Scope()
         scope.require(self.rules.required_scope)
         stopwatch = Stopwatch(self.clock)
-        result, error = await self._answer(query, scope, mode or self.rules.mode, stopwatch)
+        result, selected = await self._answer(query, scope, mode or self.rules.mode, stopwatch)
         result = timed(result, stopwatch.timings())
-        await self.recording.record(
-            tool_invocation(
-                result,
-                session_id=session_id,
-                created_at=self.clock.now(),
-                duration_seconds=stopwatch.total(),
-            ),
-            timeout_seconds=self.rules.record_timeout_seconds,
+        invocation = tool_invocation(
+            result,
+            session_id=session_id,
+            created_at=self.clock.now(),
+            duration_seconds=stopwatch.total(),
         )
-        return result, error
+        if self.sidecar is not None:
+            await self.sidecar.record(invocation, selected)
+        else:
+            await self.recording.record(
+                invocation, timeout_seconds=self.rules.record_timeout_seconds
+            )
+        return result, selected.error if selected else None
 
     async def lookup_many(
         self,
@@ -102,7 +110,7 @@ class Lookup:
 
     async def _answer(
         self, query: str, scope: Scope, mode: SearchMode, stopwatch: Stopwatch
-    ) -> tuple[LookupResult, EvidenceLookupError | None]:
+    ) -> tuple[LookupResult, Outcome | None]:
         invocation_id, rules = self.new_id(), self.rules
         is_empty, query = is_blank(query), clean(query)
         if is_empty:
@@ -125,4 +133,4 @@ class Lookup:
         with stopwatch.stage("pack"):
             context_pack = pack(blocks, rules.context_budget, self.count_tokens)
         result = assemble(invocation_id, transformed, retrieval, blocks, context_pack, rules)
-        return result, retrieval.selected.error
+        return result, retrieval.selected

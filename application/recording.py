@@ -24,7 +24,11 @@ class Recording:
             with anyio.fail_after(timeout_seconds):
                 await self._recorder.record((invocation,))
         except Exception as error:
-            self.lost += 1
-            _log.warning(
-                "the record of lookup %s is lost (%d so far): %s", invocation.id, self.lost, error
-            )
+            self.lose(invocation, error)
+
+    def lose(self, invocation: ToolInvocation, why: object) -> None:
+        """Count and log that *invocation* cannot be kept."""
+        self.lost += 1
+        _log.warning(
+            "the record of lookup %s is lost (%d so far): %s", invocation.id, self.lost, why
+        )

@@ -8,6 +8,7 @@ from evidence_lookup.application.query_transform import TransformedQuery
 from evidence_lookup.application.readiness import Readiness
 from evidence_lookup.application.stopwatch import Stopwatch
 from evidence_lookup.domain.candidate import Candidate, best_similarity, candidates_from
+from evidence_lookup.domain.comparison import ComparedPath
 from evidence_lookup.domain.errors import EvidenceLookupError, trace_error
 from evidence_lookup.domain.hit import SearchMode
 from evidence_lookup.domain.rerank import RankedCandidate, rerank
@@ -21,13 +22,18 @@ from evidence_lookup.ports.knowledge_search import KnowledgeSearchPort, Knowledg
 
 @frozen
 class Outcome:
-    """One attempt with what came of it; `error` is set where it failed."""
+    """One attempt with what came of it; `error` is set where it failed.
+
+    `found` is what the port gave for `request`, before selection; None where it failed.
+    """
 
     attempt: Attempt
     accepted: tuple[RankedCandidate, ...] = ()
     drops: tuple[Drop, ...] = ()
     warnings: tuple[str, ...] = ()
     error: EvidenceLookupError | None = None
+    request: KnowledgeSearchRequest | None = None
+    found: ComparedPath | None = None
 
     def is_usable(self, rules: LookupRules) -> bool:
         """Whether no second attempt is needed (R22)."""
@@ -145,6 +151,8 @@ class Retriever:
             accepted=accepted,
             drops=drops,
             warnings=_warnings(candidates),
+            request=request,
+            found=ComparedPath(response.path, response.mode, candidates, response.degraded),
         )
 
 
