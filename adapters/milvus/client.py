@@ -17,6 +17,7 @@ from evidence_lookup.adapters.to_the_end import ToTheEnd
 from evidence_lookup.domain.errors import BackendError
 
 T = TypeVar("T")
+OpenClient = Callable[[MilvusSettings, str], Awaitable[Driver]]
 _gates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Path, Gate]] = WeakKeyDictionary()
 
 
@@ -68,8 +69,10 @@ class _LoopState:
 class MilvusConnection:
     """The way to one collection; may be used from several event loops."""
 
-    def __init__(self, settings: MilvusSettings) -> None:
+    def __init__(self, settings: MilvusSettings, open_client: OpenClient | None = None) -> None:
+        """*open_client* opens a client at an address; the driver's own one if it is not given."""
         self.settings = settings
+        self._open_client = open_client
         self._states: dict[asyncio.AbstractEventLoop, _LoopState] = {}
 
     async def call(self, do: Callable[[Driver], Awaitable[T]]) -> T:
@@ -161,7 +164,8 @@ class MilvusConnection:
                     uri = await asyncio.to_thread(embedded.acquire, path)
                     state.leased = True
                 await asyncio.to_thread(pymilvus)
-                state.client = _Client(await open_driver(self.settings, uri))
+                open_client = self._open_client or open_driver
+                state.client = _Client(await open_client(self.settings, uri))
             return state.client
 
     async def _discard(self, state: _LoopState, failed: _Client | None) -> None:

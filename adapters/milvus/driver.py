@@ -36,22 +36,28 @@ def pymilvus() -> Any:
     return import_module("pymilvus")
 
 
-async def open_driver(settings: MilvusSettings, uri: str) -> Driver:
-    """A client of its own connection to *uri*, connected within the settings' time."""
-    options: dict[str, Any] = {"secure": True} if settings.secure else {}
+def client_options(settings: MilvusSettings, uri: str) -> dict[str, Any]:
+    """What a client of its own connection to *uri* is made with, synchronous or not."""
+    options: dict[str, Any] = {
+        "uri": uri,
+        "token": settings.token,
+        "db_name": settings.database,
+        "timeout": settings.timeout_seconds,
+        # A shared connection would outlive the loop it was made in.
+        "dedicated": True,
+    }
+    if settings.secure:
+        options["secure"] = True
     for name in (
         "server_pem_path", "server_name", "ca_pem_path", "client_pem_path", "client_key_path",
     ):  # fmt: skip
         if value := getattr(settings, name):
             options[name] = value
-    client = pymilvus().AsyncMilvusClient(
-        uri,
-        token=settings.token,
-        db_name=settings.database,
-        timeout=settings.timeout_seconds,
-        # A shared connection would outlive the loop it was made in.
-        dedicated=True,
-        **options,
-    )
+    return options
+
+
+async def open_driver(settings: MilvusSettings, uri: str) -> Driver:
+    """A client of its own connection to *uri*, connected within the settings' time."""
+    client = pymilvus().AsyncMilvusClient(**client_options(settings, uri))
     await client.__aenter__()
     return cast("Driver", client)

@@ -6,13 +6,14 @@ there), then sorted here.
 """
 
 import asyncio
-from typing import Any
+from collections.abc import Callable
 
 from attrs import frozen
 
 from evidence_lookup.adapters.merging import Merged, Merger, list_length, parts
 from evidence_lookup.adapters.milvus.client import MilvusConnection
 from evidence_lookup.adapters.milvus.expression import filter_expression
+from evidence_lookup.adapters.milvus.fetch import Fetch, RowQuery, fetch_with_sdk
 from evidence_lookup.adapters.milvus.query_words import words
 from evidence_lookup.adapters.milvus.rows import FoundRow, found_row
 from evidence_lookup.adapters.milvus.schema import Layout
@@ -33,20 +34,38 @@ _SPARE = 8
 _NO_TEXTS = "Invalid sparse row: NaN"
 
 
+def as_it_is(score: Score) -> Score:
+    """The score that the backend gave."""
+    return score
+
+
 async def search(
-    connection: MilvusConnection, request: KnowledgeSearchRequest, *, merger: Merger
+    connection: MilvusConnection,
+    request: KnowledgeSearchRequest,
+    *,
+    merger: Merger,
+    fetch: Fetch = fetch_with_sdk,
+    reported: Callable[[Score], Score] = as_it_is,
+    path: str = PATH,
 ) -> KnowledgeSearchResponse:
-    """The answer of `KnowledgeSearchPort.search`."""
+    """The answer of `KnowledgeSearchPort.search`.
+
+    *fetch* asks for each list. Hits are ordered by the backend's own numbers; *reported* gives
+    the dense scores that stand in the response.
+    """
     if request.vector is None and request.mode is not SearchMode.KEYWORD:
         raise UnsupportedModeError(f"a {request.mode} search needs the query's vector")
     layout = await connection.layout()
-    mode, degraded = _mode(request, layout)
     if request.vector is not None:
+        if request.vector.shape != (layout.dimension,):
+            # Perhaps another process has made the collection anew.
+            layout = await connection.layout(fresh=True)
         check_vector(request.vector, layout.dimension, what="the query's vector")
-    one = _Search(connection, request, layout)
+    mode, degraded = _mode(request, layout)
+    one = _Search(connection, request, layout, fetch, reported)
     async with connection.reading():
         hits = await one.hits(mode, merger)
-    return KnowledgeSearchResponse(hits=hits, mode=mode, path=PATH, degraded=degraded)
+    return KnowledgeSearchResponse(hits=hits, mode=mode, path=path, degraded=degraded)
 
 
 def _mode(request: KnowledgeSearchRequest, layout: Layout) -> tuple[SearchMode, tuple[str, ...]]:
@@ -66,6 +85,8 @@ class _Search:
     connection: MilvusConnection
     request: KnowledgeSearchRequest
     layout: Layout
+    fetch: Fetch
+    reported: Callable[[Score], Score]
 
     async def hits(self, mode: SearchMode, merger: Merger) -> tuple[KnowledgeSearchHit, ...]:
         """What is found in *mode*, which the collection can run."""
@@ -79,7 +100,7 @@ class _Search:
                 row for row in found if row.version is None or row.version == versions[row.doc_id]
             ]
             rows.update((row.id, row) for row in kept)
-            entries[part] = [(row.id, self._score(row, part)) for row in kept]
+            entries[part] = [(row.id, self._reported(row, part)) for row in kept]
         merged = merger.merged(entries, top_k=self.request.top_k)
         return tuple(self._hit(rows[one.key], one) for one in merged)
 
@@ -103,40 +124,24 @@ class _Search:
 
     async def _fetch(self, mode: SearchMode, text: str, limit: int) -> list[FoundRow]:
         settings = self.connection.settings
-        fields = [settings.content_field, settings.metadata_field]
-        vector = self.request.vector
-        data: list[Any]
-        if mode is SearchMode.KEYWORD:
-            data, field = [text], settings.sparse_field
-            if vector is not None:
-                # The similarity of a keyword hit is known without a second search.
-                fields.append(settings.vector_field)
-        else:
-            assert vector is not None
-            data, field = [vector.tolist()], settings.vector_field
-        # In every search: a filter over a fused search is ignored by the server.
-        expression = filter_expression(
-            settings.metadata_field, self.request.scope, self.request.hint_filter
+        query = RowQuery(
+            mode=mode,
+            vector=self.request.vector,
+            text=text,
+            # In every search: a filter over a fused search is ignored by the server.
+            expression=filter_expression(
+                settings.metadata_field, self.request.scope, self.request.hint_filter
+            ),
+            limit=limit,
         )
         try:
-            answer = await self.connection.call(
-                lambda driver: driver.search(
-                    settings.collection,
-                    data=data,
-                    anns_field=field,
-                    filter=expression,
-                    limit=limit,
-                    output_fields=fields,
-                    consistency_level=settings.consistency,
-                    timeout=settings.timeout_seconds,
-                )
-            )
+            found = await self.fetch(self.connection, query)
         except BackendFailedError as error:
             # milvus-lite divides by the average length of the texts: nothing is there to be found.
             if mode is SearchMode.KEYWORD and _NO_TEXTS in str(error):
                 return []
             raise
-        return [found_row(hit, self.layout, settings) for hit in answer[0]] if answer else []
+        return [found_row(hit, self.layout, settings) for hit in found]
 
     def _is_allowed(self, row: FoundRow) -> bool:
         # A second line: in JSON, 3 equals a stored 3.0, which a scope tells apart.
@@ -147,6 +152,10 @@ class _Search:
             # milvus-lite 3 gives BM25 with the sign turned.
             return Score(abs(row.distance), ScoreSemantics.BM25)
         return Score(row.distance, self.layout.semantics)
+
+    def _reported(self, row: FoundRow, mode: SearchMode) -> Score:
+        score = self._score(row, mode)
+        return score if mode is SearchMode.KEYWORD else self.reported(score)
 
     def _hit(self, row: FoundRow, merged: Merged) -> KnowledgeSearchHit:
         return KnowledgeSearchHit(
@@ -161,9 +170,8 @@ class _Search:
     def _similarity(self, row: FoundRow) -> Score | None:
         if self.request.vector is None:
             return None
+        semantics = self.layout.semantics
         if row.vector is None:  # only dense lists come without
-            return Score(row.distance, self.layout.semantics)
-        return Score(
-            similarity(self.request.vector, row.vector, self.layout.semantics),
-            self.layout.semantics,
-        )
+            return self.reported(Score(row.distance, semantics))
+        value = similarity(self.request.vector, row.vector, semantics)
+        return self.reported(Score(value, semantics))
