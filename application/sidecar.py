@@ -114,7 +114,9 @@ class Sidecar:
     ) -> SidecarReport:
         if not search.done():
             search.cancel()
-            error = TraceError("timeout", f"no answer within the {self._seconds:g} s of a sidecar")
+            error = TraceError(
+                "timeout", f"no answer within sidecar.deadline-seconds ({self._seconds:g} s)"
+            )
             return SidecarReport(SidecarStatus.TIMEOUT, self._path.name, error, seconds=seconds)
         found = search.result()
         if isinstance(found, Comparison):
