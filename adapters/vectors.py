@@ -33,9 +33,13 @@ def check_vector(vector: "Vectors", dimension: int, *, what: str) -> None:
         )
     if not np.isfinite(vector).all():
         raise InvalidVectorError(f"{what} holds NaN or infinity")
-    # A square below the smallest float32 counts as zero for the backends too.
-    if not float(np.dot(vector, vector)) > 0.0:
+    # A square that float32 cannot hold counts as zero or infinite for the backends too.
+    with np.errstate(over="ignore"):
+        square = float(np.dot(vector, vector))
+    if not square > 0.0:
         raise InvalidVectorError(f"{what} is zero, which is near to nothing")
+    if square == float("inf"):
+        raise InvalidVectorError(f"{what} is too long for a float32 to hold its length")
 
 
 def unit_rows(

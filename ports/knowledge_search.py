@@ -19,7 +19,8 @@ class KnowledgeSearchRequest:
 
     `query` is the text for the keyword path, `vector` the same query as a unit vector, float32 of
     shape ``(dimension,)``. The application gives the vector in every mode, so that a keyword
-    hit's `similarity_score` is known too; where it is None only the keyword mode can run.
+    hit's `similarity_score` is known too; where it is None only the keyword mode can run. A
+    `top_k` below 1 finds nothing, and one above `SearchCapabilities.max_top_k` is taken as that.
     """
 
     query: str
@@ -65,18 +66,25 @@ class SearchCapabilities:
 
 
 class KnowledgeSearchPort(Protocol):
-    """Finds the chunks nearest to a query."""
+    """Finds the chunks nearest to a query.
+
+    One object serves several event loops, in turn and at once. A call whose caller is cancelled,
+    by a deadline too, ends soon with CancelledError, never with an error of another kind, and
+    leaves the adapter as it was.
+    """
 
     async def search(self, request: KnowledgeSearchRequest) -> KnowledgeSearchResponse:
         """At most ``request.top_k`` hits in the request's scope, best first.
 
         Equal scores are ordered by hit id, so that the same data gives the same answer. Each hit's
-        score has its semantics, and `found_by` names the lists that held it with its rank there.
+        score has its semantics, one for all of a response; in dense mode it is the probed one.
+        `found_by` names the lists that held the hit with its rank there.
         A mode that the backend lacks runs as dense, with ``hybrid_unavailable`` or
         ``keyword_unavailable`` in `degraded`. Both filters narrow the search itself, in every
         mode: no hit outside them is ever returned, and they do not eat into ``top_k``. Nothing
         found is an empty answer, not an error. A chunk written before the call is seen by it. Of
-        a document that is replaced meanwhile, all hits are of one version.
+        a document that is replaced meanwhile in the same event loop or on a server, all hits are
+        of one version.
 
         Raises:
             DimensionMismatchError: the vector is not ``(dimension,)`` long.

@@ -142,7 +142,8 @@ class MemoryKnowledge:
             if _is_visible(row.chunk, request.scope, request.hint_filter)
         }
         cosines = {} if request.vector is None else _cosines(request.vector, rows)
-        wanted = max(list_length(request.mode, request.top_k), 0)
+        top_k = min(request.top_k, _MAX_TOP_K)
+        wanted = max(list_length(request.mode, top_k), 0)
         lists: dict[SearchMode, list[tuple[str, Score]]] = {}
         for mode in parts(request.mode):
             if mode is SearchMode.DENSE:
@@ -154,7 +155,7 @@ class MemoryKnowledge:
             lists[mode] = ordered[:wanted]
         return tuple(
             _hit(rows[one.key].chunk, one, cosines.get(one.key))
-            for one in self._merger.merged(lists, top_k=request.top_k)
+            for one in self._merger.merged(lists, top_k=top_k)
         )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
+from evidence_lookup.adapters.cancellable import cancellable
 from evidence_lookup.adapters.milvus import embedded
 from evidence_lookup.adapters.milvus.driver import Driver, open_driver, pymilvus
 from evidence_lookup.adapters.milvus.errors import gone, is_gone, is_not_loaded, translated
@@ -89,14 +90,14 @@ class MilvusConnection:
                 client = await self._open(state)
                 async with client.calling() as driver:
                     try:
-                        return await do(driver)
+                        return await cancellable(do(driver))
                     except Exception as error:
                         if not is_not_loaded(error):
                             raise
                     await driver.load_collection(
                         self.settings.collection, timeout=self.settings.timeout_seconds
                     )
-                    return await do(driver)
+                    return await cancellable(do(driver))
         except BackendError:
             await self._discard(state, client)
             raise
@@ -165,7 +166,7 @@ class MilvusConnection:
                     state.leased = True
                 await asyncio.to_thread(pymilvus)
                 open_client = self._open_client or open_driver
-                state.client = _Client(await open_client(self.settings, uri))
+                state.client = _Client(await cancellable(open_client(self.settings, uri)))
             return state.client
 
     async def _discard(self, state: _LoopState, failed: _Client | None) -> None:

@@ -1,8 +1,10 @@
 """Chunks and requests for the knowledge contracts."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from attrs import evolve
 
 from evidence_lookup.domain.document import Chunk
 from evidence_lookup.domain.filters import HintFilter, Scope
@@ -46,6 +48,15 @@ def embedded(
         scope=scope,
     )
     return EmbeddedChunk(chunk, unit(1) if vector is None else vector)
+
+
+def foreign(
+    doc_id: str, metadata: Mapping[str, object] | None = None, *, chunk_index: object = 0
+) -> EmbeddedChunk:
+    """A chunk as another program may have stored it: its index and *metadata* are any JSON."""
+    anything = cast("Any", {"scope": dict(metadata or {}), "chunk_index": chunk_index})
+    one = embedded(doc_id)
+    return evolve(one, chunk=evolve(one.chunk, **anything))
 
 
 def asked(
