@@ -1,0 +1,57 @@
+"""Writing many rows, with every refusal reported."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from evidence_lookup.adapters.elasticsearch.client import ElasticsearchConnection
+from evidence_lookup.adapters.elasticsearch.driver import Driver
+from evidence_lookup.adapters.elasticsearch.errors import items_refused
+from evidence_lookup.adapters.elasticsearch.rows import Action
+
+MAX_BATCH_BYTES = 10 * 1024 * 1024
+
+
+async def send(connection: ElasticsearchConnection, actions: Iterable[Action]) -> None:
+    """Do *actions* in their order; nothing of it is seen before the next refresh.
+
+    Raises:
+        BackendError: rows were refused, each named with its reason up to three; what is in the
+            same or an earlier request and was not refused is written.
+    """
+    settings = connection.settings
+    for batch in _batches(actions):
+        lines = [line for action in batch for line in action.lines]
+        answer = await connection.call(partial(_bulk, index=settings.index, lines=lines))
+        failures = _failures(answer.body)
+        if failures:
+            connection.forget_layout()
+            raise items_refused(failures, len(batch), settings)
+
+
+async def _bulk(driver: Driver, *, index: str, lines: list[bytes]) -> Any:
+    return await driver.bulk(index=index, operations=lines)
+
+
+def _batches(actions: Iterable[Action]) -> Iterator[list[Action]]:
+    batch: list[Action] = []
+    total = 0
+    for action in actions:
+        if batch and total + action.size > MAX_BATCH_BYTES:
+            yield batch
+            batch, total = [], 0
+        batch.append(action)
+        total += action.size
+    if batch:
+        yield batch
+
+
+def _failures(body: Mapping[str, Any]) -> list[tuple[str, int, Mapping[str, Any]]]:
+    if not body.get("errors"):
+        return []
+    items: list[Mapping[str, Any]] = [next(iter(one.values())) for one in body["items"]]
+    return [
+        (str(item.get("_id", "")), int(item.get("status", 0)), item["error"])
+        for item in items
+        if "error" in item
+    ]

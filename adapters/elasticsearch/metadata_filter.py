@@ -1,0 +1,113 @@
+"""A filter over the metadata of an index that others made, by the types of its mapping.
+
+It may let through more than it should, where the mapping folds or rounds values, and never less:
+each hit is judged once more by its metadata.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from evidence_lookup.adapters.elasticsearch.layout import Fields, Layout, kind_of, properties
+from evidence_lookup.adapters.elasticsearch.settings import ElasticsearchSettings
+from evidence_lookup.domain.errors import SchemaMismatchError
+
+Value = str | int | bool
+_WORDS = ("keyword", "constant_keyword", "wildcard", "flattened")
+_WHOLE = {"byte": 8, "short": 16, "integer": 32, "long": 64}
+_FLOATS = ("half_float", "float", "double", "scaled_float")
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_NOTHING: dict[str, Any] = {"match_none": {}}
+
+
+def is_mapped(name: str, layout: Layout, settings: ElasticsearchSettings) -> bool:
+    """Whether the mapping knows the metadata's *name*."""
+    return _found(name, layout, settings) is not None
+
+
+def metadata_clause(
+    name: str, values: Sequence[Value], layout: Layout, settings: ElasticsearchSettings
+) -> dict[str, Any]:
+    """The rows whose metadata have one of *values* under *name*.
+
+    Raises:
+        SchemaMismatchError: the index cannot be filtered by *name*.
+    """
+    found = _found(name, layout, settings)
+    if found is None:
+        if _learns(layout, settings):
+            return _NOTHING  # the mapping would know it if a row had it
+        raise _cannot(name, "which the mapping leaves out", settings)
+    path, kind = found
+    stored = _stored(kind, values)
+    if stored is None:
+        raise _cannot(name, f"which is of the type {kind}", settings)
+    return {"terms": {path: stored}} if stored else _NOTHING
+
+
+def _found(name: str, layout: Layout, settings: ElasticsearchSettings) -> tuple[str, str] | None:
+    path = f"{settings.metadata_field}.{name}"
+    metadata = properties(layout.root)[settings.metadata_field]
+    if kind_of(metadata) == "flattened":
+        return path, "flattened"
+    runtime = cast("Mapping[str, Fields]", layout.root.get("runtime", {})).get(path)
+    one = runtime or _below(properties(metadata), name)
+    if one is None:
+        return None
+    if kind_of(one) == "text":
+        for sub, field in cast("Mapping[str, Fields]", one.get("fields", {})).items():
+            if kind_of(field) in _WORDS:
+                return f"{path}.{sub}", kind_of(field)
+    return path, kind_of(one) if one.get("index", True) or one.get("doc_values", True) else "hidden"
+
+
+def _below(fields: Mapping[str, Fields], name: str) -> Fields | None:
+    """The field *name*, of which each dot may lead into an object."""
+    if name in fields:
+        return fields[name]
+    for place in (place for place, char in enumerate(name) if char == "."):
+        inner = fields.get(name[:place])
+        if inner is not None and (found := _below(properties(inner), name[place + 1 :])):
+            return found
+    return None
+
+
+def _learns(layout: Layout, settings: ElasticsearchSettings) -> bool:
+    """Whether the mapping takes up each name that a row brings, or refuses the row."""
+    metadata = properties(layout.root)[settings.metadata_field]
+    if metadata.get("enabled", True) is False:
+        return False
+    dynamic = metadata.get("dynamic", layout.root.get("dynamic", "true"))
+    return str(dynamic).lower() != "false"
+
+
+def _stored(kind: str, values: Sequence[Value]) -> list[Value] | None:
+    """*values* as a field of *kind* may hold them, or None where it cannot be asked for any."""
+    if kind in _WORDS:
+        return [_word(value) for value in values]
+    if kind == "boolean":
+        return [one for one in map(_word, values) if one in ("true", "false")]
+    if kind in _WHOLE:
+        limit = 2 ** (_WHOLE[kind] - 1)
+        return [one for one in _numbers(values) if -limit <= one < limit]
+    return list(_numbers(values)) if kind in _FLOATS else None
+
+
+def _word(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _numbers(values: Sequence[Value]) -> list[int]:
+    return [
+        int(value)
+        for value in values
+        if not isinstance(value, bool) and _NUMBER.fullmatch(str(value))
+    ]
+
+
+def _cannot(name: str, why: str, settings: ElasticsearchSettings) -> SchemaMismatchError:
+    field = f"{settings.metadata_field}.{name}"
+    return SchemaMismatchError(
+        f"index {settings.index!r} (elasticsearch.index) cannot be filtered by {field!r}, {why}: "
+        "give it the type keyword (or a keyword sub-field), a number or boolean"
+    )

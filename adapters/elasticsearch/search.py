@@ -1,0 +1,185 @@
+"""Dense, keyword and hybrid search over one index.
+
+Equal scores are ordered by id. A dense search gives ties in any order, so that its list is
+fetched longer than asked until its last row scores worse than the last one wanted (or `MAX_ROWS`
+are there), then sorted here; so is any list of an index that others made, whose ids the server
+cannot sort by, and of which rows may fall away when they are judged by their metadata.
+"""
+
+import asyncio
+from typing import Any
+
+from attrs import frozen
+
+from evidence_lookup.adapters.elasticsearch import query
+from evidence_lookup.adapters.elasticsearch.client import ElasticsearchConnection
+from evidence_lookup.adapters.elasticsearch.helper_fields import EVIDENCE_KEY
+from evidence_lookup.adapters.elasticsearch.layout import Layout
+from evidence_lookup.adapters.elasticsearch.metadata_filter import is_mapped
+from evidence_lookup.adapters.elasticsearch.rows import FoundRow, found_row, source_fields
+from evidence_lookup.adapters.merging import Merged, Merger, list_length, parts
+from evidence_lookup.adapters.similarity import similarity
+from evidence_lookup.adapters.vectors import check_vector
+from evidence_lookup.adapters.versions import newest_versions
+from evidence_lookup.domain.errors import UnsupportedModeError
+from evidence_lookup.domain.hit import KnowledgeSearchHit, SearchMode
+from evidence_lookup.domain.score import Score, ScoreSemantics
+from evidence_lookup.ports.knowledge_search import (
+    KnowledgeSearchRequest,
+    KnowledgeSearchResponse,
+)
+
+MAX_ROWS = 10_000
+PATH = "elasticsearch"
+_SPARE = 8
+_LEAST_CANDIDATES = 100
+# Copies of a shard count deleted rows differently: one copy gives one score.
+_PREFERENCE = "evidence-lookup"
+
+
+async def search(
+    connection: ElasticsearchConnection, request: KnowledgeSearchRequest, *, merger: Merger
+) -> KnowledgeSearchResponse:
+    """The answer of `KnowledgeSearchPort.search`."""
+    if request.vector is None and request.mode is not SearchMode.KEYWORD:
+        raise UnsupportedModeError(f"a {request.mode} search needs the query's vector")
+    layout = await _layout(connection, request)
+    mode, degraded = _mode(request, layout)
+    if request.vector is not None:
+        check_vector(request.vector, layout.dimension, what="the query's vector")
+    hits = await _Search(connection, request, layout).hits(mode, merger)
+    return KnowledgeSearchResponse(hits=hits, mode=mode, path=PATH, degraded=degraded)
+
+
+async def _layout(connection: ElasticsearchConnection, request: KnowledgeSearchRequest) -> Layout:
+    layout = await connection.layout()
+    asked = query.conditions(request.scope, request.hint_filter)
+    is_known = layout.is_own or all(
+        is_mapped(name, layout, connection.settings) for name, _ in asked
+    )
+    # A mapping that others keep may have learnt the name since.
+    return layout if is_known else await connection.layout(fresh=True)
+
+
+def _mode(request: KnowledgeSearchRequest, layout: Layout) -> tuple[SearchMode, tuple[str, ...]]:
+    if layout.keyword_field is not None or request.mode is SearchMode.DENSE:
+        return request.mode, ()
+    if request.vector is None:
+        raise UnsupportedModeError(
+            "the index has no field of words, and a dense search needs the query's vector"
+        )
+    return SearchMode.DENSE, (f"{request.mode}_unavailable",)
+
+
+@frozen
+class _Search:
+    """One request on its way."""
+
+    connection: ElasticsearchConnection
+    request: KnowledgeSearchRequest
+    layout: Layout
+
+    async def hits(self, mode: SearchMode, merger: Merger) -> tuple[KnowledgeSearchHit, ...]:
+        """What is found in *mode*, which the index can run."""
+        wanted = min(list_length(mode, self.request.top_k), MAX_ROWS)
+        lists = await asyncio.gather(*(self._rows(part, wanted) for part in parts(mode)))
+        versions = newest_versions(row for rows in lists for row in rows)
+        rows: dict[str, FoundRow] = {}
+        entries: dict[SearchMode, list[tuple[str, Score]]] = {}
+        for part, found in zip(parts(mode), lists, strict=True):
+            kept = [
+                row for row in found if row.version is None or row.version == versions[row.doc_id]
+            ]
+            for row in kept:
+                rows.setdefault(row.id, row)
+            entries[part] = [(row.id, row.score) for row in kept]
+        merged = merger.merged(entries, top_k=self.request.top_k)
+        return tuple(self._hit(rows[one.key], one) for one in merged)
+
+    async def _rows(self, mode: SearchMode, wanted: int) -> list[FoundRow]:
+        """The best *wanted* rows in scope, ties by id."""
+        asked = self._asked(mode)
+        if wanted < 1 or asked is None:
+            return []
+        is_sorted = mode is SearchMode.KEYWORD and self.layout.is_own
+        limit = wanted if is_sorted else min(wanted + _SPARE, MAX_ROWS)
+        while True:
+            found = await self._fetch(mode, asked, limit)
+            kept = [row for row in found if self.request.scope.allows(row.metadata)]
+            kept.sort(key=_order)
+            is_settled = len(kept) > wanted and kept[wanted - 1].score != kept[-1].score
+            is_settled = is_settled or (is_sorted and len(kept) == wanted)
+            if is_settled or len(found) < limit or limit == MAX_ROWS:
+                return kept[:wanted]
+            limit = min(limit * 4, MAX_ROWS)
+
+    def _asked(self, mode: SearchMode) -> dict[str, Any] | None:
+        """The filters, and the words of a keyword search; None where it has no words."""
+        settings = self.connection.settings
+        within = query.clauses(
+            query.conditions(self.request.scope, self.request.hint_filter), self.layout, settings
+        )
+        if mode is not SearchMode.KEYWORD:
+            return {"within": within}
+        text = query.words(self.request.query, self.layout)
+        return {"within": within, "text": text} if text else None
+
+    async def _fetch(self, mode: SearchMode, asked: dict[str, Any], limit: int) -> list[FoundRow]:
+        settings = self.connection.settings
+        vector = self.request.vector
+        if mode is SearchMode.KEYWORD:
+            assert self.layout.keyword_field is not None
+            body = query.keyword(self.layout.keyword_field, **asked)
+            if self.layout.is_own:
+                body["sort"] = [{"_score": "desc"}, {EVIDENCE_KEY: "asc"}]
+            if vector is not None:
+                # The similarity of a keyword hit is known without a second search.
+                body["fields"] = [settings.vector_field]
+        else:
+            assert vector is not None
+            body = query.dense(
+                settings.vector_field,
+                vector.tolist(),
+                limit=limit,
+                candidates=min(max(2 * limit, _LEAST_CANDIDATES), MAX_ROWS),
+                is_exact=self.layout.is_exact,
+                **asked,
+            )
+        body |= {
+            "size": limit,
+            "_source": source_fields(self.layout, settings),
+            "track_total_hits": False,
+        }
+        answer = await self.connection.call(
+            lambda driver: driver.search(
+                index=settings.index,
+                body=body,
+                allow_partial_search_results=False,
+                preference=_PREFERENCE,
+            )
+        )
+        return [found_row(hit, mode, self.layout, settings) for hit in answer.body["hits"]["hits"]]
+
+    def _hit(self, row: FoundRow, merged: Merged) -> KnowledgeSearchHit:
+        return KnowledgeSearchHit(
+            id=row.id,
+            content=row.content,
+            score=merged.score,
+            metadata=row.metadata,
+            similarity_score=self._similarity(row),
+            found_by=merged.found_by,
+        )
+
+    def _similarity(self, row: FoundRow) -> Score | None:
+        if row.score.semantics is self.layout.semantics:
+            return row.score
+        if self.request.vector is None or row.vector is None:
+            return None
+        value = similarity(self.request.vector, row.vector, self.layout.semantics)
+        return Score(value, self.layout.semantics)
+
+
+def _order(row: FoundRow) -> tuple[float, str]:
+    # Where the server gives no numbers, its order is all there is.
+    is_ranked = row.score.semantics is ScoreSemantics.RANK_ONLY
+    return (-row.score.goodness, "" if is_ranked else row.id)
