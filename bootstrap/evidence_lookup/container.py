@@ -1,5 +1,7 @@
 """Everything that is wired, in reading order: settings, clients, adapters, use cases."""
 
+from typing import get_args
+
 from dependency_injector import containers, providers
 
 from evidence_lookup import opening
@@ -7,6 +9,7 @@ from evidence_lookup.adapters.aho_corasick import build_hint_matcher
 from evidence_lookup.adapters.documents import FormatReader
 from evidence_lookup.adapters.filesystem import FilesystemSource
 from evidence_lookup.adapters.system import SystemClock, new_id
+from evidence_lookup.application.compare import Compare
 from evidence_lookup.application.diagnosis import Diagnosis
 from evidence_lookup.application.hint_index import HintIndex
 from evidence_lookup.application.ingest import Ingest
@@ -15,7 +18,7 @@ from evidence_lookup.application.readiness import Readiness
 from evidence_lookup.application.recording import Recording
 from evidence_lookup.application.retrieval import Retriever
 from evidence_lookup.domain.text import estimate_tokens
-from evidence_lookup.settings import Settings
+from evidence_lookup.settings import PathName, Settings
 
 
 class Container(containers.DeclarativeContainer):
@@ -25,6 +28,7 @@ class Container(containers.DeclarativeContainer):
 
     # Clients: opened on first use, closed by shutdown_resources().
     milvus = providers.Resource(opening.open_milvus, settings)
+    elasticsearch = providers.Resource(opening.open_elasticsearch, settings)
     catalogue = providers.Resource(opening.open_catalogue, settings)
     traces = providers.Resource(opening.open_traces, settings)
     embedder = providers.Resource(opening.open_embedder, settings)
@@ -33,18 +37,30 @@ class Container(containers.DeclarativeContainer):
     clock = providers.Singleton(SystemClock)
     new_id = providers.Object(new_id)
     count_tokens = providers.Object(estimate_tokens)
-    knowledge = providers.Selector(
-        settings.provided.store,
-        milvus=milvus,
-        memory=providers.Singleton(opening.memory_knowledge, settings),
-    )
-    search = knowledge
-    store = knowledge
     recorder = providers.Factory(opening.recorder, settings, traces)
     source = providers.Singleton(FilesystemSource)
     reader = providers.Singleton(FormatReader)
     chunker = providers.Singleton(opening.chunker, settings, embedder)
     build_hint_matcher = providers.Object(build_hint_matcher)
+
+    # Retrieval paths: `search` is the one that lookups use.
+    memory = providers.Singleton(opening.memory_knowledge, settings)
+    store = providers.Selector(
+        settings.provided.store, milvus=milvus, elasticsearch=elasticsearch, memory=memory
+    )
+    vector_store = providers.Resource(opening.open_vector_store, settings, embedder)
+    auto = providers.Resource(opening.open_auto, settings, vector_store, store, embedder)
+    search = providers.Selector(
+        settings.provided.vector_store.mode, sdk=store, vectorstore=vector_store, auto=auto
+    )
+    search_path = providers.Aggregate(
+        sdk=store,
+        vectorstore=vector_store,
+        auto=auto,
+        milvus=milvus,
+        elasticsearch=elasticsearch,
+        memory=memory,
+    )
 
     # Use cases.
     rules = providers.Singleton(opening.lookup_rules, settings, embedder)
@@ -54,6 +70,8 @@ class Container(containers.DeclarativeContainer):
     retriever = providers.Singleton(
         Retriever, search=search, embedder=embedder, readiness=readiness
     )
+    paths = providers.Singleton(opening.retrieval_paths, search_path.provider, embedder)
+    sidecar = providers.Resource(opening.open_sidecar, settings, paths, recording, clock)
     lookup = providers.Singleton(
         Lookup,
         hint_index=hint_index,
@@ -63,6 +81,7 @@ class Container(containers.DeclarativeContainer):
         clock=clock,
         new_id=new_id,
         rules=rules,
+        sidecar=sidecar,
     )
     ingest = providers.Singleton(
         Ingest,
@@ -74,6 +93,13 @@ class Container(containers.DeclarativeContainer):
         catalogue=catalogue,
         clock=clock,
         max_file_bytes=settings.provided.ingest.max_file_bytes,
+    )
+    compare = providers.Singleton(
+        Compare,
+        make_path=paths,
+        path_names=get_args(PathName),
+        embedder=embedder,
+        rules=rules,
     )
     diagnosis = providers.Singleton(
         Diagnosis, embedder=embedder, readiness=readiness, catalogue=catalogue, traces=traces

@@ -27,6 +27,9 @@ from evidence_lookup.settings import Settings
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
+    from evidence_lookup.application.compare import Compare
+    from evidence_lookup.application.compare import OnProgress as OnCompareProgress
+    from evidence_lookup.application.compare_report import CompareReport
     from evidence_lookup.application.diagnosis import Check, Diagnosis
     from evidence_lookup.application.ingest import Ingest, OnProgress
     from evidence_lookup.application.ingest_report import IngestReport
@@ -47,6 +50,7 @@ class KnowledgeBase:
     _traces: "TraceReader" = field(alias="traces")
     _lookup: "Lookup" = field(alias="lookup")
     _ingest: "Ingest" = field(alias="ingest")
+    _compare: "Compare" = field(alias="compare")
     _diagnosis: "Diagnosis" = field(alias="diagnosis")
 
     async def lookup(
@@ -190,6 +194,39 @@ class KnowledgeBase:
         """At most *limit* records, newest first; with *session_id* only those of that session."""
         return await self._traces.recent(limit=limit, session_id=session_id)
 
+    async def compare(
+        self,
+        queries: Sequence[str],
+        *,
+        main: str | None = None,
+        other: str | None = None,
+        scope: GivenScope = None,
+        category: str | None = None,
+        mode: SearchMode | str | None = None,
+        top_k: int | None = None,
+        on_progress: "OnCompareProgress | None" = None,
+    ) -> "CompareReport":
+        """What two retrieval paths find for each of *queries*, side by side; nothing is recorded.
+
+        A path is ``sdk``, ``vectorstore``, ``auto``, ``milvus``, ``elasticsearch`` or ``memory``.
+        Without *main* it is the one that lookups use, without *other* that of ``sidecar.path``,
+        without *mode* and *top_k* what the settings say.
+
+        Raises:
+            SettingsError: there is no path of that name.
+            ScopeError, UnsupportedModeError: as for `lookup`.
+            EvidenceLookupError: neither path can be opened. One that fails is in the report.
+        """
+        return await self._compare.compare(
+            queries,
+            main=main or self.settings.vector_store.mode,
+            other=other or self.settings.sidecar.path,
+            scope=_scope(scope, category),
+            mode=_mode(mode),
+            top_k=top_k,
+            on_progress=on_progress,
+        )
+
     async def diagnose(self) -> "tuple[Check, ...]":
         """One check for each part of the set-up, as ``evidence-lookup doctor`` shows them."""
         return await self._diagnosis.run()
@@ -221,6 +258,7 @@ class SyncKnowledgeBase:
     lookup_knowledge = _synchronous(KnowledgeBase.lookup_knowledge)
     ingest = _synchronous(KnowledgeBase.ingest)
     trace = _synchronous(KnowledgeBase.trace)
+    compare = _synchronous(KnowledgeBase.compare)
     recent_traces = _synchronous(KnowledgeBase.recent_traces)
     diagnose = _synchronous(KnowledgeBase.diagnose)
 
@@ -270,6 +308,7 @@ async def open_knowledge_base(
             traces=await _made(container.traces()),
             lookup=await _made(container.lookup()),
             ingest=await _made(container.ingest()),
+            compare=await _made(container.compare()),
             diagnosis=await _made(container.diagnosis()),
         )
     finally:

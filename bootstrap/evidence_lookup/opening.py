@@ -1,11 +1,14 @@
 """What the container calls: one adapter each, as the settings say. Backends load on demand."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from functools import partial
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
+from evidence_lookup.adapters.milvus.settings import MilvusSettings
 from evidence_lookup.application.lookup_rules import LookupRules
 from evidence_lookup.domain.errors import SettingsError
 from evidence_lookup.domain.fusion import Fusion, reciprocal_rank, relative_score
@@ -14,12 +17,20 @@ from evidence_lookup.domain.status import Thresholds
 from evidence_lookup.settings import EmbedderSettings, Settings
 
 if TYPE_CHECKING:
+    from evidence_lookup.adapters.auto import AutoKnowledge
+    from evidence_lookup.adapters.elasticsearch import ElasticsearchKnowledge
     from evidence_lookup.adapters.memory.knowledge import MemoryKnowledge
     from evidence_lookup.adapters.milvus import MilvusKnowledge
     from evidence_lookup.adapters.sqlite import SqliteTraces
+    from evidence_lookup.adapters.vector_store import VectorStoreKnowledge
+    from evidence_lookup.application.recording import Recording
+    from evidence_lookup.application.retrieval_path import RetrievalPath
+    from evidence_lookup.application.sidecar import Sidecar
     from evidence_lookup.ports.catalogue import Catalogue
     from evidence_lookup.ports.chunker import Chunker
+    from evidence_lookup.ports.clock import Clock
     from evidence_lookup.ports.embedder import Embedder
+    from evidence_lookup.ports.knowledge_search import KnowledgeSearchPort
     from evidence_lookup.ports.trace import TraceRecorder
 
 _DATABASE = "evidence-lookup.db"
@@ -30,14 +41,105 @@ async def open_milvus(settings: Settings) -> "AsyncGenerator[MilvusKnowledge]":
     """Milvus, by default the embedded database in the data folder; connected on first use."""
     from evidence_lookup.adapters.milvus import MilvusKnowledge
 
-    milvus = settings.milvus
-    if not milvus.uri:
-        milvus = evolve(milvus, uri=str(settings.data_dir / "milvus.db"))
-    knowledge = MilvusKnowledge(milvus, **_fusion(settings))
+    knowledge = MilvusKnowledge(_milvus(settings), **_fusion(settings))
     try:
         yield knowledge
     finally:
         await knowledge.aclose()
+
+
+async def open_elasticsearch(settings: Settings) -> "AsyncGenerator[ElasticsearchKnowledge]":
+    """Elasticsearch; connected on first use."""
+    from evidence_lookup.adapters.elasticsearch import ElasticsearchKnowledge
+
+    knowledge = ElasticsearchKnowledge(settings.elasticsearch, **_fusion(settings))
+    try:
+        yield knowledge
+    finally:
+        await knowledge.aclose()
+
+
+async def open_vector_store(
+    settings: Settings, embedder: "Embedder"
+) -> "AsyncGenerator[VectorStoreKnowledge]":
+    """The VectorStore of ``vector-store.factory``, by default langchain-milvus; opened on use."""
+    from evidence_lookup.adapters.vector_store import VectorStoreKnowledge
+
+    knowledge = VectorStoreKnowledge(
+        settings.vector_store,
+        milvus=_milvus(settings),
+        embedder=embedder,
+        **_fusion(settings),
+    )
+    try:
+        yield knowledge
+    finally:
+        await knowledge.aclose()
+
+
+async def open_auto(
+    settings: Settings,
+    first: "KnowledgeSearchPort",
+    second: "KnowledgeSearchPort",
+    embedder: "Embedder",
+) -> "AsyncGenerator[AutoKnowledge]":
+    """The VectorStore, and behind it the store's own path."""
+    from evidence_lookup.adapters.auto import AutoKnowledge
+
+    auto = AutoKnowledge(
+        first,
+        second,
+        names=("vectorstore", settings.store),
+        embedder=embedder,
+        first_seconds=settings.vector_store.timeout_seconds,
+        breaker_seconds=settings.vector_store.breaker_seconds,
+    )
+    try:
+        yield auto
+    finally:
+        await auto.aclose()
+
+
+async def open_sidecar(
+    settings: Settings,
+    paths: "Callable[[str], RetrievalPath]",
+    recording: "Recording",
+    clock: "Clock",
+) -> "AsyncGenerator[Sidecar | None]":
+    """The second path beside the lookups, where it is enabled."""
+    from evidence_lookup.application.sidecar import Sidecar
+
+    if not settings.sidecar.enabled:
+        yield None
+        return
+    sidecar = Sidecar(
+        paths(settings.sidecar.path),
+        recording,
+        clock,
+        seconds=settings.sidecar.deadline_seconds,
+        record_timeout_seconds=settings.trace.timeout_seconds,
+    )
+    try:
+        yield sidecar
+    finally:
+        await sidecar.aclose()
+
+
+def retrieval_paths(
+    search_path: "Callable[[str], Any]", embedder: "Embedder"
+) -> "Callable[[str], RetrievalPath]":
+    """What makes a path by its name; *search_path* opens its port, whose owner closes it."""
+    from evidence_lookup.application.retrieval_path import RetrievalPath
+
+    def make(name: str) -> RetrievalPath:
+        @asynccontextmanager
+        async def open_search() -> "AsyncGenerator[KnowledgeSearchPort]":
+            made = search_path(name)
+            yield await made if isawaitable(made) else made
+
+        return RetrievalPath(name, open_search, embedder)
+
+    return make
 
 
 def memory_knowledge(settings: Settings) -> "MemoryKnowledge":
@@ -184,6 +286,12 @@ def lookup_rules(settings: Settings, embedder: "Embedder") -> LookupRules:
         record_timeout_seconds=settings.trace.timeout_seconds,
         required_scope=settings.scope.required,
     )
+
+
+def _milvus(settings: Settings) -> MilvusSettings:
+    if settings.milvus.uri:
+        return settings.milvus
+    return evolve(settings.milvus, uri=str(settings.data_dir / "milvus.db"))
 
 
 def _fusion(settings: Settings) -> dict[str, Any]:

@@ -1,12 +1,17 @@
 """Every setting, with its default: one frozen object, built once."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from attrs import Factory, field, frozen, validators
 
+from evidence_lookup.adapters.elasticsearch.settings import ElasticsearchSettings
 from evidence_lookup.adapters.milvus.settings import MilvusSettings
+from evidence_lookup.adapters.vector_store.settings import VectorStoreSettings
 from evidence_lookup.domain.hit import SearchMode
+
+PathName: TypeAlias = Literal["sdk", "vectorstore", "auto", "milvus", "elasticsearch", "memory"]
+"""A retrieval path: ``sdk`` is the own one of the configured store."""
 
 _fraction = validators.optional(validators.and_(validators.ge(0.0), validators.le(1.0)))
 _positive = validators.gt(0.0)
@@ -109,6 +114,18 @@ class TraceSettings:
 
 
 @frozen
+class SidecarSettings:
+    """A second path that runs beside the lookups, for the record only.
+
+    `path` is the name of any retrieval path; `deadline_seconds` bound each of its searches.
+    """
+
+    enabled: bool = False
+    path: PathName = "vectorstore"
+    deadline_seconds: float = field(default=2.0, validator=_positive)
+
+
+@frozen
 class Settings:
     """Everything that can be set.
 
@@ -119,11 +136,14 @@ class Settings:
     """
 
     data_dir: Path = Path(".evidence-lookup")
-    store: Literal["milvus", "memory"] = "milvus"
+    store: Literal["milvus", "elasticsearch", "memory"] = "milvus"
     rag: RagSettings = field(factory=RagSettings)
     fusion: FusionSettings = field(factory=FusionSettings)
     milvus: MilvusSettings = field(factory=MilvusSettings)
+    elasticsearch: ElasticsearchSettings = field(factory=ElasticsearchSettings)
+    vector_store: VectorStoreSettings = field(factory=VectorStoreSettings)
     embedder: EmbedderSettings = field(factory=EmbedderSettings)
     ingest: IngestSettings = field(factory=IngestSettings)
     scope: ScopeSettings = field(factory=ScopeSettings)
     trace: TraceSettings = field(factory=TraceSettings)
+    sidecar: SidecarSettings = field(factory=SidecarSettings)

@@ -77,7 +77,10 @@ def load_settings(
             faults.append(f"{one.place}: {name}: {error.args[0]}")
     if faults:
         raise SettingsError(faults)
-    settings = cast("Settings", _build(Settings, values))
+    try:
+        settings = cast("Settings", _build(Settings, values))
+    except ValueError as error:  # two settings that do not go together
+        raise SettingsError([str(error)]) from error
     return evolve(settings, data_dir=(folder / settings.data_dir).resolve())
 
 

@@ -41,7 +41,7 @@ def test_every_fault_is_reported_at_once_with_its_place(tmp_path: Path) -> None:
         )
     assert sorted(caught.value.faults) == sorted(
         [
-            f"{file}: store: must be one of milvus, memory, not 'milvsu'",
+            f"{file}: store: must be one of milvus, elasticsearch, memory, not 'milvsu'",
             f"{file}: rag.retrieve-k: must be a whole number, not '20'",
             f"{file}: rag.retrun-n: unknown key; did you mean rag.return-n?",
             f"{file}: rag.l1-enabled: must be true or false, not 1",
