@@ -12,6 +12,7 @@ from evidence_lookup.ports.knowledge_search import (
     KnowledgeSearchResponse,
 )
 from evidence_lookup.ports.knowledge_store import EmbeddedChunk, KnowledgeStore
+from evidence_lookup.testing.knowledge_samples import asked
 from evidence_lookup.testing.response_check import check_response
 
 
@@ -40,6 +41,9 @@ class KnowledgeContract:
         }
     )  # fmt: skip
     """What a dense score may mean; an adapter over a VectorStore leaves out distances (R33)."""
+
+    patience: float = 2.0
+    """Seconds within which a call that was given up must have ended."""
 
     @pytest.fixture
     def anyio_backend(self) -> str:
@@ -73,6 +77,11 @@ class KnowledgeContract:
     async def found(self, knowledge: Knowledge, request: KnowledgeSearchRequest) -> list[str]:
         """The ids that a search gives, in order."""
         return [str(hit.id) for hit in (await self.ask(knowledge, request)).hits]
+
+    async def stored(self, knowledge: Knowledge) -> dict[str, str]:
+        """Every chunk's key and content."""
+        hits = (await self.ask(knowledge, asked(top_k=1_000))).hits
+        return {str(hit.id): hit.content for hit in hits}
 
     def needs(self, mode: SearchMode) -> None:
         """Skip a test of a mode that the adapter does not have."""

@@ -1,7 +1,7 @@
-"""What every `KnowledgeStore` promises, as a test suite for its adapters."""
+"""What every `KnowledgeStore` promises, as a test suite for its adapters.
 
-import asyncio
-from collections import Counter
+Subclass it as `KnowledgeSearchContract`, with the same fixture; the tests read by searching.
+"""
 
 import numpy as np
 import pytest
@@ -13,35 +13,15 @@ from evidence_lookup.domain.errors import (
     InvalidChunkError,
     InvalidVectorError,
 )
-from evidence_lookup.domain.filters import Scope
 from evidence_lookup.domain.hit import SearchMode
+from evidence_lookup.testing.knowledge_contract import Knowledge
 from evidence_lookup.testing.knowledge_samples import DIMENSION, MODEL, asked, embedded, unit
-from evidence_lookup.testing.knowledge_search_contract import Knowledge
+from evidence_lookup.testing.store_keys_contract import StoreKeysContract
+from evidence_lookup.testing.store_lifecycle_contract import StoreLifecycleContract
 
 
-class KnowledgeStoreContract:
+class KnowledgeStoreContract(StoreKeysContract, StoreLifecycleContract):
     """What every knowledge store promises; all tests run on an EMPTY, prepared collection."""
-
-    @pytest.fixture
-    def anyio_backend(self) -> str:
-        """The event loop of the asynchronous tests."""
-        return "asyncio"
-
-    @pytest.fixture
-    async def knowledge(self) -> Knowledge:
-        """An EMPTY collection of `DIMENSION`, prepared for `MODEL`; every adapter gives its own."""
-        raise NotImplementedError
-
-    async def settle(self, knowledge: Knowledge) -> None:
-        """Wait until writes can be read; most adapters need not."""
-
-    async def stored(self, knowledge: Knowledge) -> dict[str, str]:
-        """Every chunk's key and content."""
-        await self.settle(knowledge)
-        hits = (await knowledge.search(asked(top_k=1_000))).hits
-        keys = [str(hit.id) for hit in hits]
-        assert len(keys) == len(set(keys)), "a key is stored twice"
-        return {str(hit.id): hit.content for hit in hits}
 
     async def test_prepare_again(self, knowledge: Knowledge) -> None:
         """Preparing what is there keeps it, and says that nothing was made."""
@@ -137,41 +117,6 @@ class KnowledgeStoreContract:
             hits = (await knowledge.search(asked("retry", mode=mode))).hits
             assert [hit.id for hit in hits] == ["a#chunk-3", "b#chunk-7"]
 
-    async def test_delete_is_exact(self, knowledge: Knowledge) -> None:
-        """Deleting removes all of a document and nothing of others; unknown ids are no error."""
-        names = ["a", "aa", "a#chunk-0", "A", "a ", 'a"', "a' or 1 == 1", "a%27", "%"]
-        await knowledge.upsert([embedded(name, n) for name in names for n in range(2)])
-        await knowledge.delete_documents(["a", "unknown", 'x" or doc_id != "', "new\nline", ""])
-        await knowledge.delete_documents(["a"])
-        left = set(await self.stored(knowledge))
-        assert left == {f"{name}#chunk-{n}" for name in names if name != "a" for n in range(2)}
-
-    @pytest.mark.parametrize(
-        "name", ['q"uote', "a'b", "back\\slash", "中文", "🙂", "a b/c.md", "%"]
-    )
-    async def test_odd_document_ids(self, knowledge: Knowledge, name: str) -> None:
-        """Any printable id can be written, replaced and deleted."""
-        await knowledge.upsert([embedded(name, n) for n in range(3)])
-        await knowledge.replace_document(name, [embedded(name, 0, "new")])
-        assert await self.stored(knowledge) == {f"{name}#chunk-0": "new"}
-        await knowledge.delete_documents([name])
-        assert await self.stored(knowledge) == {}
-
-    @pytest.mark.parametrize("name", ["d" * 60, "guide/" * 30 + "x.md", "文" * 200])
-    async def test_C44_long_document_ids(self, knowledge: Knowledge, name: str) -> None:
-        """Ids of 60 and more characters, and of 200 CJK characters, are kept whole."""
-        await knowledge.upsert([embedded(name, 12)])
-        assert await self.stored(knowledge) == {f"{name}#chunk-12": "text"}
-
-    async def test_control_characters_in_ids(self, knowledge: Knowledge) -> None:
-        """An id that no filter could name again is refused at the door."""
-        for name in ("new\nline", "nul\x00", "\ud800"):
-            with pytest.raises(InvalidChunkError):
-                await knowledge.upsert([embedded("good"), embedded(name)])
-        with pytest.raises(InvalidChunkError):
-            await knowledge.upsert([embedded("good"), embedded("a", 0, "\ud800")])
-        assert await self.stored(knowledge) == {}
-
     @pytest.mark.parametrize("sizes", [(3, 3), (2, 6), (6, 2), (3, 0), (0, 3)])
     async def test_replace(self, knowledge: Knowledge, sizes: tuple[int, int]) -> None:
         """Replacing leaves the new chunks and nothing else, whether more, fewer or none."""
@@ -193,66 +138,6 @@ class KnowledgeStoreContract:
         with pytest.raises(InvalidChunkError):
             await knowledge.replace_document("a", [embedded("a"), embedded("b")])
         assert await self.stored(knowledge) == {}
-
-    @pytest.mark.parametrize("mode", SearchMode)
-    async def test_replace_is_one_visible_step(
-        self, knowledge: Knowledge, mode: SearchMode
-    ) -> None:
-        """Searches during replacements see one version whole: never a mix, never nothing."""
-        sizes = (9, 4)
-
-        async def put(version: int) -> None:
-            size = sizes[version % 2]
-            await knowledge.replace_document(
-                "a", [embedded("a", n, f"word v{version}", tenant="acme") for n in range(size)]
-            )
-
-        await put(0)
-        await self.settle(knowledge)
-        seen: Counter[tuple[int, int]] = Counter()
-        stop = asyncio.Event()
-
-        async def watch() -> None:
-            request = asked("word", mode=mode, top_k=50, scope=Scope({"tenant": "acme"}))
-            while not stop.is_set():
-                hits = (await knowledge.search(request)).hits
-                versions = {int(hit.content.split("v")[1]) for hit in hits}
-                assert len(versions) == 1, versions
-                seen[versions.pop() % 2, len(hits)] += 1
-                await asyncio.sleep(0)
-
-        watchers = [asyncio.create_task(watch()) for _ in range(3)]
-        for version in range(1, 25):
-            await put(version)
-            await asyncio.sleep(0.003)
-        stop.set()
-        await asyncio.gather(*watchers)
-        assert set(seen) <= {(0, sizes[0]), (1, sizes[1])}
-        assert sum(seen.values()) >= 5
-
-    async def test_cancelled_replace_can_be_run_again(self, knowledge: Knowledge) -> None:
-        """A replacement that is cancelled shows the old or the new version, and can be repeated."""
-        old = [embedded("a", n, "old") for n in range(5)]
-        new = [embedded("a", n, "new") for n in range(2)]
-        for delay in (0, 0.001, 0.005):
-            await knowledge.replace_document("a", old)
-            task = asyncio.create_task(knowledge.replace_document("a", new))
-            await asyncio.sleep(delay)
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-            assert len(set((await self.stored(knowledge)).values())) == 1
-            await knowledge.replace_document("a", new)
-            assert await self.stored(knowledge) == {"a#chunk-0": "new", "a#chunk-1": "new"}
-
-    async def test_two_writers(self, knowledge: Knowledge) -> None:
-        """Writers at once lose nothing."""
-        await asyncio.gather(
-            *(
-                knowledge.replace_document(f"d{n}", [embedded(f"d{n}", i) for i in range(3)])
-                for n in range(10)
-            )
-        )
-        assert len(await self.stored(knowledge)) == 30
 
     async def test_chunks_are_not_changed(self, knowledge: Knowledge) -> None:
         """Writing leaves the given chunks and vectors as they are."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable
 
 import anyio
 import pytest
@@ -11,19 +10,14 @@ from evidence_lookup.domain.errors import BackendError
 from evidence_lookup.domain.filters import Scope
 from evidence_lookup.domain.hit import SearchMode
 from evidence_lookup.ports.knowledge_search import KnowledgeSearchResponse
+from evidence_lookup.testing.given_up import DELAYS, given_up
 from evidence_lookup.testing.knowledge_contract import Knowledge, KnowledgeContract
 from evidence_lookup.testing.knowledge_samples import DIMENSION, MODEL, asked, embedded, unit
 from evidence_lookup.testing.response_check import check_response
 
-_DELAYS = (0, 0, 0.0005, 0.001, 0.002, 0.004, 0.008)
-"""Seconds after which a call is given up: before, during and after its parts."""
-
 
 class SearchLifecycleContract(KnowledgeContract):
     """A call ends when its caller wants it to, and leaves nothing broken behind."""
-
-    patience: float = 2.0
-    """Seconds within which a call that was given up must have ended."""
 
     async def test_C47_searches_do_not_block_the_loop(self, knowledge: Knowledge) -> None:
         """While 20 searches run at once, the event loop keeps ticking."""
@@ -73,7 +67,7 @@ class SearchLifecycleContract(KnowledgeContract):
         """A search ends soon after its deadline, with a TimeoutError or its answer alone."""
         await knowledge.upsert([embedded(f"d{n}", text="redis") for n in range(50)])
         await self.settle(knowledge)
-        for delay in _DELAYS:
+        for delay in DELAYS:
             started = time.perf_counter()
             try:
                 with anyio.fail_after(delay):
@@ -92,7 +86,7 @@ class SearchLifecycleContract(KnowledgeContract):
         chunks = [embedded("big", n, f"redis {n}") for n in range(400)]
         await knowledge.upsert([embedded("a", text="redis")])
         await self.settle(knowledge)
-        for delay in _DELAYS:
+        for delay in DELAYS:
             write = asyncio.create_task(knowledge.replace_document("big", chunks))
             await asyncio.sleep(0)
             started = time.perf_counter()
@@ -109,23 +103,23 @@ class SearchLifecycleContract(KnowledgeContract):
         """A cancelled search raises CancelledError and nothing else, at any point of its way."""
         await knowledge.upsert([embedded("a")])
         await self.settle(knowledge)
-        for delay in _DELAYS:
-            await _given_up(knowledge.search(asked(mode=mode)), delay)
+        for delay in DELAYS:
+            await given_up(knowledge.search(asked(mode=mode)), delay)
         assert await self.found(knowledge, asked(mode=mode)) == ["a#chunk-0"]
 
     async def test_cancelled_first_call(self, knowledge: Knowledge) -> None:
         """A search that is cancelled while it opens the backend leaves it to be opened again."""
         await knowledge.upsert([embedded("a")])
         await self.settle(knowledge)
-        for delay in (*_DELAYS, 0.05, 0.2):
+        for delay in (*DELAYS, 0.05, 0.2):
             await knowledge.aclose()
-            await _given_up(knowledge.search(asked()), delay)
+            await given_up(knowledge.search(asked()), delay)
         assert await self.found(knowledge, asked()) == ["a#chunk-0"]
 
     async def test_cancelled_probe(self, knowledge: Knowledge) -> None:
         """A cancelled probe raises CancelledError and nothing else."""
-        for delay in _DELAYS:
-            await _given_up(knowledge.probe(), delay)
+        for delay in DELAYS:
+            await given_up(knowledge.probe(), delay)
         assert (await knowledge.probe()).dimension == DIMENSION
 
     async def test_one_of_many_cancelled(self, knowledge: Knowledge) -> None:
@@ -213,16 +207,3 @@ class SearchLifecycleContract(KnowledgeContract):
             group.start_soon(anyio.to_thread.run_sync, lambda: asyncio.run(other()))
             await work("own")
         assert len(await self.found(knowledge, asked(top_k=100))) == 16
-
-
-async def _given_up(call: Awaitable[object], delay: float) -> None:
-    """Cancel *call* after *delay* seconds: it must say so, or have ended before."""
-    task = asyncio.ensure_future(call)
-    await asyncio.sleep(delay)
-    is_late = task.done()
-    task.cancel()
-    (outcome,) = await asyncio.gather(task, return_exceptions=True)
-    if is_late:
-        assert not isinstance(outcome, BaseException), outcome
-    else:
-        assert isinstance(outcome, asyncio.CancelledError), "the cancellation was swallowed"
