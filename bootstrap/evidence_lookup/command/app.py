@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from evidence_lookup.command.compare_command import compare
 from evidence_lookup.command.options import (
     ChunkScope,
     Config,
@@ -150,6 +151,12 @@ def lookup(
             raise SystemExit(ExitCode.UNAVAILABLE)
         if not result.found:
             raise SystemExit(ExitCode.NOTHING_FOUND)
+
+
+app.command(
+    epilog="Examples:  evidence-lookup compare 'disk full' --other vectorstore  ·  "
+    "evidence-lookup compare --queries questions.txt --main milvus --other elasticsearch --json"
+)(compare)
 
 
 @trace_app.command("list", epilog="Example:  evidence-lookup trace list --limit 5")

@@ -1,5 +1,6 @@
-"""A progress bar for an ingest, on standard error."""
+"""Progress bars, on standard error."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from rich.progress import (
 )
 
 if TYPE_CHECKING:
+    from evidence_lookup.application.compare_report import CompareProgress, CompareReport
     from evidence_lookup.application.ingest_report import IngestProgress, IngestReport
     from evidence_lookup.knowledge_base import SyncKnowledgeBase
 
@@ -45,3 +47,26 @@ def ingest_with_progress(base: "SyncKnowledgeBase", path: Path, **options: Any) 
             )
 
         return base.ingest(path, on_progress=on_progress, **options)
+
+
+def compare_with_progress(
+    base: "SyncKnowledgeBase", queries: Sequence[str], **options: Any
+) -> "CompareReport":
+    """As `SyncKnowledgeBase.compare`, with a bar for several queries in a terminal."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("queries"),
+        TimeElapsedColumn(),
+    )
+    console = Console(stderr=True)
+    hidden = not console.is_terminal or len(queries) < 2
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+        task = progress.add_task("Comparing", total=len(queries))
+
+        def on_progress(at: "CompareProgress") -> None:
+            progress.update(task, completed=at.done)
+
+        return base.compare(queries, on_progress=on_progress, **options)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from rich.console import Console as RichConsole
 from rich.table import Table
 from rich.text import Text
 
+from evidence_lookup.command.console import Console
 from evidence_lookup.command.trace_rendering import show_retrieval
 from evidence_lookup.domain.evidence import EvidenceBlock
 from evidence_lookup.domain.record import ToolInvocation
@@ -25,14 +25,6 @@ _STATUS_STYLE = {
     EvidenceStatus.NO_EVIDENCE: "yellow",
     EvidenceStatus.UNAVAILABLE: "red",
 }
-
-
-class Console(RichConsole):
-    """Standard output; a reader that has gone is left to `one_line_errors`."""
-
-    def on_broken_pipe(self) -> None:
-        """Rich itself would end with exit code 1, which means "nothing found"."""
-        raise BrokenPipeError
 
 
 def print_json(value: object) -> None:

@@ -6,7 +6,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+from evidence_lookup.command.compare_rendering import figures
 from evidence_lookup.domain.pack import ContextPackSummary
+from evidence_lookup.domain.sidecar import SidecarReport, SidecarStatus
 from evidence_lookup.domain.trace import QueryTransform, RerankEntry, RetrievalTrace
 
 
@@ -17,7 +19,7 @@ def show_retrieval(
     ranking: Sequence[RerankEntry],
     summary: ContextPackSummary,
 ) -> None:
-    """Hints, attempts, ranking, drops, pack and timings, each where there is something to say."""
+    """Hints, attempts, ranking, drops, pack, sidecar, timings: each where there is one."""
     _show_transform(console, transform)
     _show_attempts(console, trace)
     _show_ranking(console, ranking)
@@ -28,6 +30,9 @@ def show_retrieval(
             f"{summary.used} of {summary.budget} tokens; {len(summary.included)} whole, "
             f"{len(summary.cut)} cut, {len(summary.omitted)} left out"
         )
+    if trace.sidecar is not None and trace.sidecar.path is not None:
+        _section(console, "Sidecar")
+        console.print(_sidecar(trace.sidecar, trace.sidecar.path), markup=False, soft_wrap=True)
     if trace.timings:
         _section(console, "Timings")
         console.print(
@@ -111,6 +116,17 @@ def _show_drops(console: Console, trace: RetrievalTrace) -> None:
         similarity = "" if drop.similarity is None else f"{drop.similarity:.3f}"
         table.add_row(escape(drop.evidence_key), drop.reason, str(drop.rank), similarity)
     console.print(table)
+
+
+def _sidecar(report: SidecarReport, path: str) -> str:
+    if report.status is SidecarStatus.DISABLED:
+        return f"{path}: not run, since the main path gave nothing to compare"
+    told = f"{path}: {report.status} after {report.seconds * 1000:.1f} ms"
+    if report.error:
+        return f"{told}, {report.error.kind}: {report.error.message}"
+    if report.comparison is None:
+        return told
+    return f"{told}, {figures(report.comparison, 'main', 'sidecar')}"
 
 
 def _key_column() -> Column:
