@@ -46,7 +46,7 @@ def translated(settings: MilvusSettings) -> Generator[None, None, None]:
 
 def translate(error: Exception, settings: MilvusSettings) -> BackendError:
     """The error of this library that says what *error* means."""
-    code, text = _code(error), _text(error)
+    code, text = code_of(error), text_of(error)
     where = f"Milvus at {settings.uri} (milvus.uri)"
     match code:
         case "COLLECTION_MISSING":
@@ -92,12 +92,12 @@ def is_not_loaded(error: Exception) -> bool:
     return getattr(error, "code", None) == _NOT_LOADED
 
 
-def _code(error: BaseException) -> str:
+def code_of(error: BaseException) -> str:
     """A word for what went wrong, from the driver's numbers and from gRPC's statuses."""
-    chain = _chain(error)
+    chain = chain_of(error)
     statuses = [_status(one) for one in chain]
     names = [str(getattr(status, "name", "")) for status in statuses]
-    text = _text(error)
+    text = text_of(error)
     if _COLLECTION_MISSING in statuses:
         return "COLLECTION_MISSING"
     if _DATABASE_MISSING in statuses or "database not found" in text:
@@ -112,7 +112,7 @@ def _code(error: BaseException) -> str:
     return "UNAVAILABLE" if _UNAVAILABLE in statuses else ""
 
 
-def _chain(error: BaseException) -> list[BaseException]:
+def chain_of(error: BaseException) -> list[BaseException]:
     """*error* and what led to it in the driver, which makes errors their own cause."""
     chain: list[BaseException] = []
     one: BaseException | None = error
@@ -127,7 +127,7 @@ def _status(error: BaseException) -> Any:
     return code() if callable(code) else code
 
 
-def _text(error: BaseException) -> str:
+def text_of(error: BaseException) -> str:
     message = getattr(error, "message", None) or str(error) or type(error).__name__
     line = " ".join(str(message).split())
     return line if len(line) <= 300 else f"{line[:300]}…"

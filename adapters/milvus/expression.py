@@ -28,7 +28,7 @@ def filter_expression(field: str, scope: Scope, hint: HintFilter | None = None) 
     ]
     if hint is not None:
         conditions.append(_any_of(field, "category", (hint.category,)))
-    return _joined("and", conditions)
+    return joined("and", conditions)
 
 
 def document_expression(field: str, doc_ids: Sequence[str]) -> str:
@@ -65,12 +65,21 @@ def literal(value: str | int | bool) -> str:
 def _any_of(field: str, name: str, values: Sequence[str | int | bool]) -> str:
     if not _NAME.fullmatch(name):
         raise ScopeError(f"the name {name!r} cannot stand in a filter")
-    return _joined("or", [f'{field}["{name}"] == {literal(value)}' for value in values])
+    return equals_any(f'{field}["{name}"]', values)
 
 
-def _joined(word: str, terms: Sequence[str]) -> str:
+def equals_any(place: str, values: Sequence[str | int | bool]) -> str:
+    """The rows that hold one of *values*, at least one, at *place*, which is no user's text.
+
+    Raises:
+        ScopeError: a value cannot stand in an expression.
+    """
+    return joined("or", [f"{place} == {literal(value)}" for value in values])
+
+
+def joined(word: str, terms: Sequence[str]) -> str:
     """*terms* in a balanced tree: a plain chain of 60 is nested too deep for milvus-lite."""
     if len(terms) < 2:
         return "".join(terms)
     half = len(terms) // 2
-    return f"({_joined(word, terms[:half])} {word} {_joined(word, terms[half:])})"
+    return f"({joined(word, terms[:half])} {word} {joined(word, terms[half:])})"

@@ -50,8 +50,8 @@ async def search(
 ) -> KnowledgeSearchResponse:
     """The answer of `KnowledgeSearchPort.search`.
 
-    *fetch* asks for each list. Hits are ordered by the backend's own numbers; *reported* gives
-    the dense scores that stand in the response.
+    *fetch* asks for each list. Hits are ordered by the backend's own numbers; *reported* turns
+    them into the scores that stand in the response.
     """
     if request.vector is None and request.mode is not SearchMode.KEYWORD:
         raise UnsupportedModeError(f"a {request.mode} search needs the query's vector")
@@ -100,7 +100,7 @@ class _Search:
                 row for row in found if row.version is None or row.version == versions[row.doc_id]
             ]
             rows.update((row.id, row) for row in kept)
-            entries[part] = [(row.id, self._reported(row, part)) for row in kept]
+            entries[part] = [(row.id, self._score(row, part)) for row in kept]
         merged = merger.merged(entries, top_k=self.request.top_k)
         return tuple(self._hit(rows[one.key], one) for one in merged)
 
@@ -153,15 +153,11 @@ class _Search:
             return Score(abs(row.distance), ScoreSemantics.BM25)
         return Score(row.distance, self.layout.semantics)
 
-    def _reported(self, row: FoundRow, mode: SearchMode) -> Score:
-        score = self._score(row, mode)
-        return score if mode is SearchMode.KEYWORD else self.reported(score)
-
     def _hit(self, row: FoundRow, merged: Merged) -> KnowledgeSearchHit:
         return KnowledgeSearchHit(
             id=row.id,
             content=row.content,
-            score=merged.score,
+            score=self.reported(merged.score),
             metadata=row.metadata,
             similarity_score=self._similarity(row),
             found_by=merged.found_by,

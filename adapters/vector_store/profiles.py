@@ -1,0 +1,106 @@
+"""The table: what each class of VectorStore returns as its score, and how it filters.
+
+A subclass of a listed class counts as it. Any other class is declared in the settings.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from attrs import evolve, field, frozen
+
+from evidence_lookup.adapters.vector_store.filters import FilterKind
+from evidence_lookup.adapters.vector_store.index_scores import (
+    chroma_score,
+    milvus_score,
+    qdrant_score,
+)
+from evidence_lookup.adapters.vector_store.scores import ScoreKind
+from evidence_lookup.adapters.vector_store.settings import FILTERS, SCORES, VectorStoreSettings
+from evidence_lookup.domain.errors import SettingsError
+
+ScoreOf: TypeAlias = Callable[[Any], ScoreKind]
+
+
+@frozen
+class StoreProfile:
+    """One row of the table.
+
+    `score` is what the store returns, or a function that asks its index (it may block). `by_vector`
+    names the method that takes a vector and returns documents with scores; where there is none,
+    the store is asked by text, and its embeddings answer with the query's vector. `options` go
+    with every search. `key` names the store's attribute with the name of the primary key, where
+    the key comes among the metadata, `own_client` the attribute with the client that the store has
+    made itself, where that must be closed.
+    """
+
+    class_name: str
+    score: ScoreKind | ScoreOf
+    filter: FilterKind
+    by_vector: str = ""
+    options: Mapping[str, Any] = field(factory=dict[str, Any])
+    key: str = ""
+    own_client: str = ""
+
+
+PROFILES = (
+    StoreProfile(
+        "langchain_milvus.vectorstores.milvus.Milvus",
+        score=milvus_score,
+        filter=FilterKind.MILVUS_EXPRESSION,
+        by_vector="similarity_search_with_score_by_vector",
+        # No metric, which could be another than the index's, and no width of the search, whose
+        # default of 10 refuses to give more hits.
+        options={"param": {}},
+        key="_primary_field",
+        own_client="client",
+    ),
+    StoreProfile(
+        "langchain_core.vectorstores.in_memory.InMemoryVectorStore",
+        score=ScoreKind.COSINE,
+        filter=FilterKind.CALLABLE_DOCUMENT,
+        by_vector="similarity_search_with_score_by_vector",
+    ),
+    StoreProfile(
+        "langchain_chroma.vectorstores.Chroma",
+        score=chroma_score,
+        filter=FilterKind.DICT_OPERATORS,
+        # Distances, whatever its name says.
+        by_vector="similarity_search_by_vector_with_relevance_scores",
+    ),
+    StoreProfile(
+        "langchain_qdrant.qdrant.QdrantVectorStore",
+        score=qdrant_score,
+        filter=FilterKind.QDRANT_FILTER,
+        by_vector="similarity_search_with_score_by_vector",
+    ),
+)
+
+
+def profile_of(store: Any, settings: VectorStoreSettings) -> StoreProfile:
+    """The row of *store*'s class, with what the settings declare in place of it.
+
+    Raises:
+        SettingsError: the class is not listed, and the settings do not declare it.
+    """
+    names = [f"{one.__module__}.{one.__qualname__}" for one in type(store).__mro__]
+    listed = next((one for name in names for one in PROFILES if one.class_name == name), None)
+    faults = [
+        f"vector-store.{key}: {names[0]} is not a VectorStore that is known here, so {meaning} "
+        f"must be declared: one of {', '.join(choices)}"
+        for key, value, meaning, choices in (
+            ("score", settings.score, "what its similarity_search_with_score returns", SCORES),
+            ("filter", settings.filter, "how it takes a filter", FILTERS),
+        )
+        if not value and listed is None
+    ]
+    if faults:
+        raise SettingsError(faults)
+    if listed is None:
+        return StoreProfile(names[0], ScoreKind(settings.score), FilterKind(settings.filter))
+    return evolve(
+        listed,
+        score=ScoreKind(settings.score) if settings.score else listed.score,
+        filter=FilterKind(settings.filter) if settings.filter else listed.filter,
+        # Relevance scores are given by text alone.
+        by_vector="" if settings.score == ScoreKind.RELEVANCE else listed.by_vector,
+    )
