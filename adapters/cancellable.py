@@ -15,7 +15,8 @@ async def cancellable(call: Awaitable[T]) -> T:
     """
     task = asyncio.ensure_future(call)
     try:
-        return await asyncio.shield(task)
+        # Not a shield: an error that meets a cancellation would stay in it, and be reported.
+        await asyncio.wait([task])
     except asyncio.CancelledError:
         task.cancel()
         # Not before it has ended: its client may be closed next.
@@ -23,3 +24,4 @@ async def cancellable(call: Awaitable[T]) -> T:
         if not task.cancelled():
             task.exception()
         raise
+    return task.result()

@@ -19,11 +19,13 @@ class ToTheEnd:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         try:
-            return await asyncio.shield(task)
+            # Not a shield: an error that meets a cancellation would stay in it, and be reported.
+            await asyncio.wait([task])
         except asyncio.CancelledError:
             # Nobody waits for its outcome any more.
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
             raise
+        return task.result()
 
     async def join(self) -> None:
         """Wait until all of it has ended, however it ended."""

@@ -1,6 +1,6 @@
 """Everything that is wired, in reading order: settings, clients, adapters, use cases."""
 
-from typing import get_args
+from typing import Any, get_args
 
 from dependency_injector import containers, providers
 
@@ -48,7 +48,11 @@ class Container(containers.DeclarativeContainer):
     store = providers.Selector(
         settings.provided.store, milvus=milvus, elasticsearch=elasticsearch, memory=memory
     )
-    vector_store = providers.Resource(opening.open_vector_store, settings, embedder)
+    # A VectorStore that the host has opened; None: the settings say how one is made.
+    langchain_store: providers.Object[Any] = providers.Object(None)
+    vector_store = providers.Resource(
+        opening.open_vector_store, settings, embedder, langchain_store
+    )
     auto = providers.Resource(opening.open_auto, settings, vector_store, store, embedder)
     search = providers.Selector(
         settings.provided.vector_store.mode, sdk=store, vectorstore=vector_store, auto=auto

@@ -17,6 +17,8 @@ from evidence_lookup.domain.status import Thresholds
 from evidence_lookup.settings import EmbedderSettings, Settings
 
 if TYPE_CHECKING:
+    from langchain_core.vectorstores import VectorStore
+
     from evidence_lookup.adapters.auto import AutoKnowledge
     from evidence_lookup.adapters.elasticsearch import ElasticsearchKnowledge
     from evidence_lookup.adapters.memory.knowledge import MemoryKnowledge
@@ -60,15 +62,16 @@ async def open_elasticsearch(settings: Settings) -> "AsyncGenerator[Elasticsearc
 
 
 async def open_vector_store(
-    settings: Settings, embedder: "Embedder"
+    settings: Settings, embedder: "Embedder", store: "VectorStore | None"
 ) -> "AsyncGenerator[VectorStoreKnowledge]":
-    """The VectorStore of ``vector-store.factory``, by default langchain-milvus; opened on use."""
+    """The host's *store*, or that of ``vector-store.factory``, or langchain-milvus; opened on use."""
     from evidence_lookup.adapters.vector_store import VectorStoreKnowledge
 
     knowledge = VectorStoreKnowledge(
         settings.vector_store,
         milvus=_milvus(settings),
         embedder=embedder,
+        store=store,
         **_fusion(settings),
     )
     try:
