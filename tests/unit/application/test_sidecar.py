@@ -38,6 +38,7 @@ from evidence_lookup.ports.knowledge_search import (
 )
 
 SECONDS = 0.1
+"""Of a sidecar that is to run out of time."""
 
 
 @frozen
@@ -72,14 +73,20 @@ def opening(search: KnowledgeSearchPort) -> OpenSearch:
     return lambda: nullcontext(search)
 
 
-def beside(one: Bench, open_search: OpenSearch, *, seconds: float = SECONDS) -> Beside:
+def beside(
+    one: Bench,
+    open_search: OpenSearch,
+    *,
+    seconds: float = 30.0,
+    record_timeout_seconds: float = 30.0,
+) -> Beside:
     """*one* with a sidecar on the port that *open_search* gives."""
     sidecar = Sidecar(
         RetrievalPath("second", open_search, one.embedder),
         one.recording,
         TickingClock(),
         seconds=seconds,
-        record_timeout_seconds=RULES.record_timeout_seconds,
+        record_timeout_seconds=record_timeout_seconds,
     )
     return Beside(evolve(one, lookup=evolve(one.lookup, sidecar=sidecar)), sidecar)
 
@@ -393,7 +400,7 @@ async def test_R51_a_sidecar_that_hangs_is_a_timeout_of_its_own(
     make: Callable[[], OpenSearch],
 ) -> None:
     """The answer does not wait at all, and the record waits for the sidecar's seconds only."""
-    one = beside(bench(found(hit())), make())
+    one = beside(bench(found(hit())), make(), seconds=SECONDS)
     assert (await one.ask()).found
     assert one.bench.recorder.records == []
     began = anyio.current_time()
@@ -413,7 +420,7 @@ async def test_R51_the_answer_is_there_before_a_sidecar_that_blocks_the_loop() -
             blocked.append(True)
             return await super().probe()
 
-    one = beside(bench(found(hit())), opening(Blocking(found(hit()))), seconds=2.0)
+    one = beside(bench(found(hit())), opening(Blocking(found(hit()))))
     assert (await one.ask()).found
     assert blocked == []
     assert (await one.report()).status == "ok"
@@ -464,7 +471,7 @@ async def test_at_most_64_run_at_once_and_the_rest_is_recorded_at_once() -> None
             return response(hit())
 
     second = Gated()
-    one = beside(bench(found(hit())), opening(second), seconds=30.0)
+    one = beside(bench(found(hit())), opening(second))
     for _ in range(70):
         await one.ask()
     overloaded = [record.retrieval_details for record in one.bench.recorder.records]
@@ -487,7 +494,8 @@ async def test_R57_with_a_sidecar_the_result_is_the_same_byte_for_byte() -> None
     main = found(*hits), found(*hits)
     written = {without_ids_and_times(await bench(*main, entries=(REDIS,)).ask("redis"))}
     for step in (found(*reversed(hits)), NOTHING, HANG, Step(error=ConnectionError("x"))):
-        one = beside(bench(*main, entries=(REDIS,)), opening(ScriptedSearch(step)))
+        second = opening(ScriptedSearch(step))
+        one = beside(bench(*main, entries=(REDIS,)), second, seconds=SECONDS)
         for _ in range(2):
             written.add(without_ids_and_times(await one.ask("redis")))
         await one.sidecar.aclose()
@@ -506,11 +514,18 @@ async def test_R51_lookups_are_as_fast_beside_a_slow_sidecar() -> None:
 
 async def test_cancelling_a_lookup_cancels_no_record() -> None:
     """A caller that gives up after its answer takes nothing from the records."""
-    second = ScriptedSearch(Step((hit(),), delay=0.03))
-    one = beside(bench(found(hit())), opening(second))
-    with anyio.move_on_after(0.01):
+    one = beside(bench(found(hit())), opening(ScriptedSearch(Step((hit(),), delay=0.03))))
+    answered = anyio.Event()
+
+    async def host() -> None:
         await one.ask()
+        answered.set()
         await anyio.sleep_forever()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(host)
+        await answered.wait()
+        tasks.cancel_scope.cancel()
     assert (await one.report()).status == "ok"
 
 
@@ -553,7 +568,7 @@ async def test_closing_ends_although_nothing_can_be_cancelled(
         yield Stubborn()
         raise ConnectionError("lost while closing")
 
-    one = beside(bench(found(hit())), open_search)
+    one = beside(bench(found(hit())), open_search, seconds=SECONDS)
     await one.ask()
     with anyio.fail_after(2.5):
         await one.sidecar.aclose()
@@ -563,7 +578,8 @@ async def test_closing_ends_although_nothing_can_be_cancelled(
 
 async def test_R49_a_trace_store_that_hangs_harms_no_lookup_beside_a_sidecar() -> None:
     """The lost record is counted as without a sidecar."""
-    one = beside(bench(found(hit())), opening(ScriptedSearch(found(hit()))))
+    second = opening(ScriptedSearch(found(hit())))
+    one = beside(bench(found(hit())), second, record_timeout_seconds=SECONDS)
     one.bench.recorder.step = HANG
     assert (await one.ask()).found
     await one.sidecar.settled()
@@ -572,7 +588,7 @@ async def test_R49_a_trace_store_that_hangs_harms_no_lookup_beside_a_sidecar() -
 
 async def test_R49_a_loop_that_ends_while_a_sidecar_runs_counts_its_record() -> None:
     """A host that does not close the knowledge base loses the record, and is told."""
-    one = beside(bench(found(hit())), opening(ScriptedSearch(HANG)), seconds=5.0)
+    one = beside(bench(found(hit())), opening(ScriptedSearch(HANG)))
 
     async def host() -> None:
         await one.ask()
