@@ -1,7 +1,8 @@
 """The handbook as chunks with vectors, and questions about it, for comparing adapters."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 from attrs import evolve
@@ -16,10 +17,10 @@ from evidence_lookup.domain.hit import SearchMode
 from evidence_lookup.ports.document_source import SourceFile
 from evidence_lookup.ports.knowledge_search import KnowledgeSearchRequest
 from evidence_lookup.ports.knowledge_store import EmbeddedChunk
+from evidence_lookup.testing.knowledge_contract import Knowledge
 
 _DATA = Path(__file__).parent / "data"
-_EMBEDDER = MemoryEmbedder(dimension=128)
-MODEL = _EMBEDDER.model
+EMBEDDER = MemoryEmbedder(dimension=128)
 _TOP_K = 10
 _SHORT = ("redis", "certificate expired", "数据库连接池", "事故复盘")
 
@@ -27,7 +28,7 @@ _SHORT = ("redis", "certificate expired", "数据库连接池", "事故复盘")
 async def handbook_chunks() -> list[EmbeddedChunk]:
     """About 150 chunks, English and Chinese, of two tenants."""
     chunks = list(_chunks())
-    vectors = await _EMBEDDER.embed_passages([chunk.passage for chunk in chunks])
+    vectors = await EMBEDDER.embed_passages([chunk.passage for chunk in chunks])
     return [EmbeddedChunk(chunk, vector) for chunk, vector in zip(chunks, vectors, strict=True)]
 
 
@@ -37,7 +38,7 @@ async def handbook_requests() -> list[KnowledgeSearchRequest]:
     questions = [one["question"] for one in (*golden["answerable"], *golden["unanswerable"])]
     requests: list[KnowledgeSearchRequest] = []
     for question in (*questions, *_SHORT):
-        vector = await _EMBEDDER.embed_query(question)
+        vector = await EMBEDDER.embed_query(question)
         whole = KnowledgeSearchRequest(question, vector, top_k=_TOP_K)
         scoped = evolve(whole, scope=Scope({"tenant": "odd"}))
         hybrid = evolve(scoped, mode=SearchMode.HYBRID)
@@ -45,8 +46,21 @@ async def handbook_requests() -> list[KnowledgeSearchRequest]:
     return requests
 
 
+def opening(make: Callable[[], Knowledge]) -> Callable[[], AbstractAsyncContextManager[Knowledge]]:
+    """Opens what *make* makes, and removes its collection in the end."""
+
+    @asynccontextmanager
+    async def opened() -> AsyncGenerator[Knowledge, None]:
+        knowledge = make()
+        yield knowledge
+        await knowledge.drop()
+        await knowledge.aclose()
+
+    return opened
+
+
 def _chunks() -> Iterator[Chunk]:
-    chunker = MarkdownChunker(_EMBEDDER.count_tokens, max_tokens=110)
+    chunker = MarkdownChunker(EMBEDDER.count_tokens, max_tokens=110)
     root = _DATA / "handbook"
     for number, path in enumerate(sorted(one for one in root.rglob("*") if one.is_file())):
         source = path.relative_to(root).as_posix()

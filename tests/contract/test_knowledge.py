@@ -18,6 +18,7 @@ from evidence_lookup.domain.errors import (
 from evidence_lookup.testing.knowledge_samples import DIMENSION, MODEL, asked, embedded
 from evidence_lookup.testing.knowledge_search_contract import Knowledge, KnowledgeSearchContract
 from evidence_lookup.testing.knowledge_store_contract import KnowledgeStoreContract
+from evidence_lookup.testing.search_ranking_contract import SearchRankingContract
 
 
 class InMemory:
@@ -43,12 +44,20 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 class InMilvus:
     """Gives each test an empty collection in one embedded database."""
 
+    metric = "COSINE"
+
     @pytest.fixture
     async def knowledge(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, database: Path
     ) -> AsyncIterator[Knowledge]:
         """An empty, prepared collection."""
-        knowledge = MilvusKnowledge(MilvusSettings(str(database), timeout_seconds=30))
+        settings = MilvusSettings(
+            str(database),
+            collection=f"by_{self.metric}",
+            metric=self.metric,
+            timeout_seconds=30,
+        )
+        knowledge = MilvusKnowledge(settings)
         try:
             await knowledge.prepare(model=MODEL, dimension=DIMENSION)
         except EmbedderMismatchError:
@@ -72,6 +81,18 @@ class TestMemoryStore(InMemory, KnowledgeStoreContract):
 
 class TestMilvusSearch(InMilvus, KnowledgeSearchContract):
     """The embedded Milvus keeps the search contract."""
+
+
+class TestMilvusSearchL2(InMilvus, SearchRankingContract):
+    """Distances are ranked by the search contract, lower is better."""
+
+    metric = "L2"
+
+
+class TestMilvusSearchIP(InMilvus, SearchRankingContract):
+    """Inner products are ranked by the search contract."""
+
+    metric = "IP"
 
 
 class TestMilvusStore(InMilvus, KnowledgeStoreContract):

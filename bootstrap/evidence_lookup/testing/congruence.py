@@ -134,7 +134,9 @@ def _answer(request: KnowledgeSearchRequest, hits: Sequence[KnowledgeSearchHit])
         identify(hit.metadata, hit_id=hit.id, original_rank=rank).evidence_key
         for rank, hit in enumerate(hits, start=1)
     ]
-    similarities = [hit.similarity_score and hit.similarity_score.similarity for hit in hits]
+    similarities = [
+        None if hit.similarity_score is None else hit.similarity_score.similarity for hit in hits
+    ]
     return Answer(request, tuple(keys), dict(zip(keys, similarities, strict=True)))
 
 

@@ -1,7 +1,8 @@
 """Values that try to leave their place in a query, generated; hypothesis is needed."""
 
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from functools import cache
+from typing import Any, TypeVar
 
 import anyio
 from hypothesis import HealthCheck, Phase, given, settings
@@ -84,36 +85,43 @@ _TRIES = settings(
 
 def generated(strategy: st.SearchStrategy[T], count: int) -> list[T]:
     """*count* different examples of *strategy*, the same ones in every run."""
-    found: dict[str, T] = {}
-
-    @settings(_TRIES, max_examples=count + count // 2)
-    @given(strategy)
-    def collect(example: T) -> None:
-        found.setdefault(repr(example), example)
-
-    collect()
-    assert len(found) >= count, f"only {len(found)} of {count} examples differ"
-    return list(found.values())[:count]
+    return list(_generated(strategy, count))
 
 
 async def for_each(
     strategy: st.SearchStrategy[T], do: Callable[[T], Awaitable[None]], *, count: int
 ) -> None:
-    """Run *do* in this event loop for *count* different examples; a failure is made small first."""
-    # By their texts, since in Python True equals 1.
-    asked: set[str] = set()
-
-    async def once(example: T) -> None:
-        if repr(example) not in asked:
+    """Run *do* for *count* different examples; one that fails is made small, and raised."""
+    try:
+        for example in generated(strategy, count):
             await do(example)
-            asked.add(repr(example))
+    except Exception:
+        # Hypothesis is synchronous, and runs in a thread that sends each try back to the loop.
+        await anyio.to_thread.run_sync(_shrink, strategy, do, count)
+        raise
+
+
+@cache
+def _generated(strategy: st.SearchStrategy[Any], count: int) -> tuple[Any, ...]:
+    # By their texts, since in Python True equals 1.
+    found: dict[str, Any] = {}
+
+    @settings(_TRIES, max_examples=count + count // 2)
+    @given(strategy)
+    def collect(example: Any) -> None:
+        found.setdefault(repr(example), example)
+
+    collect()
+    assert len(found) >= count, f"only {len(found)} of {count} examples differ"
+    return tuple(found.values())[:count]
+
+
+def _shrink(strategy: st.SearchStrategy[T], do: Callable[[T], Awaitable[None]], count: int) -> None:
+    """Raise what the smallest failing example raises, if one is found again."""
 
     @settings(_TRIES, max_examples=count + count // 2)
     @given(strategy)
     def each(example: T) -> None:
-        if len(asked) < count:
-            anyio.from_thread.run(once, example)
+        anyio.from_thread.run(do, example)
 
-    # Hypothesis is synchronous, and runs in a thread that sends each example back to the loop.
-    await anyio.to_thread.run_sync(each)
-    assert len(asked) >= count, f"only {len(asked)} of {count} examples differ"
+    each()
