@@ -1,6 +1,6 @@
 """Values that try to leave their place in a query, generated; hypothesis is needed."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from functools import cache
 from typing import Any, TypeVar
 
@@ -89,7 +89,7 @@ def generated(strategy: st.SearchStrategy[T], count: int) -> list[T]:
 
 
 async def for_each(
-    strategy: st.SearchStrategy[T], do: Callable[[T], Awaitable[None]], *, count: int
+    strategy: st.SearchStrategy[T], do: Callable[[T], Coroutine[Any, Any, None]], *, count: int
 ) -> None:
     """Run *do* for *count* different examples; one that fails is made small, and raised."""
     try:
@@ -116,7 +116,9 @@ def _generated(strategy: st.SearchStrategy[Any], count: int) -> tuple[Any, ...]:
     return tuple(found.values())[:count]
 
 
-def _shrink(strategy: st.SearchStrategy[T], do: Callable[[T], Awaitable[None]], count: int) -> None:
+def _shrink(
+    strategy: st.SearchStrategy[T], do: Callable[[T], Coroutine[Any, Any, None]], count: int
+) -> None:
     """Raise what the smallest failing example raises, if one is found again."""
 
     @settings(_TRIES, max_examples=count + count // 2)
