@@ -5,11 +5,12 @@ from functools import partial
 from typing import Any
 
 from evidence_lookup.adapters.elasticsearch.client import ElasticsearchConnection
-from evidence_lookup.adapters.elasticsearch.driver import Driver
+from evidence_lookup.adapters.elasticsearch.driver import Driver, body_of
 from evidence_lookup.adapters.elasticsearch.errors import items_refused
 from evidence_lookup.adapters.elasticsearch.rows import Action
 
-MAX_BATCH_BYTES = 10 * 1024 * 1024
+# Of more the HTTP library warns that it holds up the event loop; larger ones are no faster.
+MAX_BATCH_BYTES = 1024 * 1024
 
 
 async def send(connection: ElasticsearchConnection, actions: Iterable[Action]) -> None:
@@ -23,14 +24,14 @@ async def send(connection: ElasticsearchConnection, actions: Iterable[Action]) -
     for batch in _batches(actions):
         lines = [line for action in batch for line in action.lines]
         answer = await connection.call(partial(_bulk, index=settings.index, lines=lines))
-        failures = _failures(answer.body)
+        failures = _failures(answer)
         if failures:
             connection.forget_layout()
             raise items_refused(failures, len(batch), settings)
 
 
-async def _bulk(driver: Driver, *, index: str, lines: list[bytes]) -> Any:
-    return await driver.bulk(index=index, operations=lines)
+async def _bulk(driver: Driver, *, index: str, lines: list[bytes]) -> Mapping[str, Any]:
+    return body_of(await driver.bulk(index=index, operations=lines), "items")
 
 
 def _batches(actions: Iterable[Action]) -> Iterator[list[Action]]:

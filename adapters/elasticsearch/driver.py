@@ -2,6 +2,8 @@
 
 import importlib
 import ssl
+from base64 import b64encode
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -56,7 +58,9 @@ def open_driver(settings: ElasticsearchSettings) -> Driver:
     if settings.api_key:
         options["api_key"] = settings.api_key
     if settings.username:
-        options["basic_auth"] = (settings.username, settings.password)
+        # Encoded here, since the driver takes nothing but ASCII.
+        pair = f"{settings.username}:{settings.password}".encode()
+        options["basic_auth"] = b64encode(pair).decode()
     if settings.is_encrypted:
         options["verify_certs"] = settings.verify_certificates
         if not settings.verify_certificates:
@@ -81,6 +85,20 @@ def open_driver(settings: ElasticsearchSettings) -> Driver:
             [f"elasticsearch.ca-cert-path: no certificates in {settings.ca_cert_path!r}: {error}"]
         ) from error
     return cast("Driver", client)
+
+
+def body_of(answer: Any, *names: str) -> Mapping[str, Any]:
+    """The object in *answer*, with *names* in it.
+
+    Raises:
+        elastic_transport.SerializationError: something else came, such as a page of a proxy.
+    """
+    from elastic_transport import SerializationError
+
+    body: Any = answer.body
+    if not isinstance(body, Mapping) or not all(name in body for name in names):
+        raise SerializationError("the answer is not of the kind that was asked for")
+    return cast("Mapping[str, Any]", body)
 
 
 def _readable(path: str) -> str:

@@ -63,12 +63,17 @@ def translate(error: Exception, settings: ElasticsearchSettings) -> BackendError
                 f"{where} gave no answer within {settings.timeout_seconds:g} s "
                 f"(elasticsearch.timeout-seconds): {text}"
             )
+        case elastic_transport.ConnectionError() if _is_another_certificate(error):
+            return BackendFailedError(
+                f"{where} shows a certificate with another SHA-256 than the one in "
+                "elasticsearch.certificate-fingerprint"
+            )
         case elastic_transport.TlsError():
             return BackendFailedError(f"{where} is not trusted ({_TLS}): {text}")
         case elastic_transport.ConnectionError() | OSError():
             return BackendUnavailableError(f"{where} does not answer: {text}")
         case elastic_transport.SerializationError():
-            return BackendFailedError(f"{where} answers with no JSON: {text}")
+            return BackendFailedError(f"{where} does not answer as one: {text}")
         case elastic_transport.ApiError():
             kind, reason = _cause(error.body)
             return _refusal(kind, reason or text, int(error.meta.status), settings)
@@ -98,6 +103,13 @@ def items_refused(
 def has_type(error: Exception, kind: str) -> bool:
     """Whether the server's word for *error* is *kind*."""
     return _cause(getattr(error, "body", None))[0] == kind
+
+
+def _is_another_certificate(error: Exception) -> bool:
+    # The driver keeps only the bytes of both digests for its text.
+    from aiohttp import ServerFingerprintMismatch
+
+    return isinstance(error.__context__, ServerFingerprintMismatch)
 
 
 def _refusal(kind: str, text: str, status: int, settings: ElasticsearchSettings) -> BackendError:

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from attrs import field, frozen
 
-from evidence_lookup.adapters.elasticsearch.driver import Driver
+from evidence_lookup.adapters.elasticsearch.driver import Driver, body_of
 from evidence_lookup.adapters.elasticsearch.helper_fields import HELPER_FIELDS
 from evidence_lookup.adapters.elasticsearch.mapping import MARK, SCHEMA
 from evidence_lookup.adapters.elasticsearch.scores import SEMANTICS
@@ -53,7 +53,7 @@ async def read_layout(driver: Driver, settings: ElasticsearchSettings) -> Layout
         SchemaMismatchError: a field that the settings name is missing or of another kind, or the
             name stands for several indexes.
     """
-    answer = (await driver.indices.get_mapping(index=settings.index)).body
+    answer = body_of(await driver.indices.get_mapping(index=settings.index))
     if len(answer) != 1:
         raise SchemaMismatchError(
             f"{settings.index!r} (elasticsearch.index) stands for {len(answer)} indexes "

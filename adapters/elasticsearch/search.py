@@ -7,12 +7,14 @@ cannot sort by, and of which rows may fall away when they are judged by their me
 """
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from attrs import frozen
 
 from evidence_lookup.adapters.elasticsearch import query
 from evidence_lookup.adapters.elasticsearch.client import ElasticsearchConnection
+from evidence_lookup.adapters.elasticsearch.driver import Driver, body_of
 from evidence_lookup.adapters.elasticsearch.helper_fields import EVIDENCE_KEY
 from evidence_lookup.adapters.elasticsearch.layout import Layout
 from evidence_lookup.adapters.elasticsearch.metadata_filter import is_mapped
@@ -150,15 +152,18 @@ class _Search:
             "_source": source_fields(self.layout, settings),
             "track_total_hits": False,
         }
-        answer = await self.connection.call(
-            lambda driver: driver.search(
+
+        async def ask(driver: Driver) -> Mapping[str, Any]:
+            answer = await driver.search(
                 index=settings.index,
                 body=body,
                 allow_partial_search_results=False,
                 preference=_PREFERENCE,
             )
-        )
-        return [found_row(hit, mode, self.layout, settings) for hit in answer.body["hits"]["hits"]]
+            return body_of(answer, "hits")
+
+        found = await self.connection.call(ask)
+        return [found_row(hit, mode, self.layout, settings) for hit in found["hits"]["hits"]]
 
     def _hit(self, row: FoundRow, merged: Merged) -> KnowledgeSearchHit:
         return KnowledgeSearchHit(

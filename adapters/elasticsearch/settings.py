@@ -11,6 +11,7 @@ from evidence_lookup.adapters.elasticsearch.helper_fields import HELPER_FIELDS
 _FIELD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,254}")
 _INDEX = re.compile(r"[a-z0-9][a-z0-9_.-]{0,254}")
 _FINGERPRINT = re.compile(r"([0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}|")
+_HEADER = re.compile(r"[!-~]*")
 _PORTS = {"http": 80, "https": 443}
 _FIELDS = ("content_field", "vector_field", "metadata_field", "keyword_field")
 
@@ -50,6 +51,17 @@ def _address(_: object, attribute: "Attribute[str]", value: str) -> None:
         raise ValueError(f"{_key(attribute)} is {value!r}: use http(s)://host:port")
 
 
+def _header(_: object, attribute: "Attribute[str]", value: str) -> None:
+    if not _HEADER.fullmatch(value):
+        # Without the value, which is a secret.
+        raise ValueError(f"{_key(attribute)} holds blanks, or characters that no key has")
+
+
+def _user(_: object, attribute: "Attribute[str]", value: str) -> None:
+    if ":" in value:
+        raise ValueError(f"{_key(attribute)} is {value!r}: a name has no colon")
+
+
 def _fingerprint(_: object, attribute: "Attribute[str]", value: str) -> None:
     if not _FINGERPRINT.fullmatch(value):
         raise ValueError(f"{_key(attribute)} is {value!r}: use a SHA-256 in hexadecimal")
@@ -71,8 +83,8 @@ class ElasticsearchSettings:
     """
 
     url: str = field(default="http://localhost:9200", validator=_address)
-    api_key: str = field(default="", repr=False)
-    username: str = ""
+    api_key: str = field(default="", repr=False, validator=_header)
+    username: str = field(default="", validator=_user)
     password: str = field(default="", repr=False)
     ca_cert_path: str = ""
     certificate_fingerprint: str = field(default="", validator=_fingerprint)

@@ -9,7 +9,7 @@ import anyio.to_thread
 from evidence_lookup.adapters.chunks import check_one_document
 from evidence_lookup.adapters.elasticsearch.bulk import send
 from evidence_lookup.adapters.elasticsearch.client import ElasticsearchConnection
-from evidence_lookup.adapters.elasticsearch.driver import Driver
+from evidence_lookup.adapters.elasticsearch.driver import Driver, body_of
 from evidence_lookup.adapters.elasticsearch.errors import has_type
 from evidence_lookup.adapters.elasticsearch.layout import Layout
 from evidence_lookup.adapters.elasticsearch.mapping import index_body
@@ -148,14 +148,16 @@ async def _ids_of(
 
     async def read(driver: Driver) -> list[Mapping[str, Any]]:
         opened = await driver.open_point_in_time(index=settings.index, keep_alive="1m")
-        name: str = opened.body["id"]
+        name: str = body_of(opened, "id")["id"]
         hits: list[Mapping[str, Any]] = []
         try:
             while True:
                 page = {**body, "pit": {"id": name, "keep_alive": "1m"}}
                 if hits:
                     page["search_after"] = hits[-1]["sort"]
-                answer = (await driver.search(body=page, allow_partial_search_results=False)).body
+                answer = body_of(
+                    await driver.search(body=page, allow_partial_search_results=False), "hits"
+                )
                 name = answer.get("pit_id", name)
                 hits += answer["hits"]["hits"]
                 if len(answer["hits"]["hits"]) < _PAGE:
@@ -171,8 +173,9 @@ async def _ids_of(
 
 
 def _doc_id(hit: Mapping[str, Any], field: str) -> object:
-    metadata: object = (hit.get("_source") or {}).get(field)
-    if not isinstance(metadata, Mapping):
+    source: Mapping[str, Any] = hit.get("_source") or {}
+    metadata = source.get(field)
+    if not isinstance(metadata, dict):
         return None
     return cast("Mapping[str, object]", metadata).get("doc_id")
 
