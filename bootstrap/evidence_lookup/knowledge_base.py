@@ -185,7 +185,10 @@ class KnowledgeBase:
         )
 
     async def trace(self, invocation_id: str) -> ToolInvocation | None:
-        """The record of one lookup, by its `invocation_id`, or None."""
+        """The record of one lookup, by its `invocation_id`, or None.
+
+        Beside a sidecar it is written when that is through, after the answer.
+        """
         return await self._traces.get(invocation_id)
 
     async def recent_traces(
@@ -312,6 +315,9 @@ async def open_knowledge_base(
             diagnosis=await _made(container.diagnosis()),
         )
     finally:
+        # First the sidecar: its searches and records use what is closed after it, and the
+        # container puts in order only what a part is given directly.
+        await _made(container.sidecar.shutdown())
         if closing := container.shutdown_resources():
             await closing
 
