@@ -13,7 +13,8 @@ from evidence_lookup.domain.filters import HintFilter, Scope
 from evidence_lookup.domain.text import has_controls
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
-_INT64 = range(-(2**63), 2**63)
+# Milvus reads a minus sign apart from its number, so that the least of 64 bits is too long.
+_INT64 = range(1 - 2**63, 2**63)
 
 
 def filter_expression(field: str, scope: Scope, hint: HintFilter | None = None) -> str:
@@ -49,13 +50,13 @@ def literal(value: str | int | bool) -> str:
     """*value* so that it is only ever a value, of its own type.
 
     Raises:
-        ScopeError: it is text that no Milvus literal can hold, or no 64-bit number.
+        ScopeError: it is text that no Milvus literal can hold, or a number beyond 2**63 - 1.
     """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
         if value not in _INT64:
-            raise ScopeError(f"the number {value} has more than 64 bits")
+            raise ScopeError(f"the number {value} is beyond {_INT64.stop - 1}")
         return str(int(value))
     if has_controls(value):
         raise ScopeError(f"the value {value!r} holds a control character or lone surrogate")

@@ -1,4 +1,4 @@
-"""Many readers or one writer, within one event loop."""
+"""One writer at a time, many readers beside it or not, within one event loop."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -6,11 +6,12 @@ from contextlib import asynccontextmanager
 
 
 class Gate:
-    """Lets searches pass together and writes alone; a waiting write goes before new searches.
+    """Lets writes pass one by one and, if it is *closing*, no search beside them.
 
-    The embedded Milvus removes the old rows of an upsert before it adds the new ones, in two
-    steps that a search can fall between. Only one process can hold its file, so that a gate in
-    this process is enough. A server needs none: a gate that is not *closing* lets all pass.
+    Two replacements of one document at once would each remove what the other wrote. The embedded
+    Milvus moreover removes the old rows of an upsert before it adds the new ones, in two steps
+    that a search can fall between; a waiting write goes before new searches. Only one process can
+    hold its file, so that a gate in this process is enough.
     """
 
     def __init__(self, *, closing: bool) -> None:
@@ -22,7 +23,7 @@ class Gate:
 
     @asynccontextmanager
     async def reading(self) -> AsyncGenerator[None, None]:
-        """Inside, no write runs."""
+        """Inside, no write runs, if the gate is closing."""
         if not self._closing:
             yield
             return
@@ -37,10 +38,7 @@ class Gate:
 
     @asynccontextmanager
     async def writing(self) -> AsyncGenerator[None, None]:
-        """Inside, neither a search nor another write runs."""
-        if not self._closing:
-            yield
-            return
+        """Inside, no other write runs, and no search either if the gate is closing."""
         async with self._changed:
             self._writers_waiting += 1
             try:

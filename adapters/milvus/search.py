@@ -65,6 +65,10 @@ async def search(
     one = _Search(connection, request, layout, fetch, reported)
     async with connection.reading():
         hits = await one.hits(mode, merger)
+    if not hits and request.vector is not None and connection.settings.path is None:
+        # A server finds nothing in an empty collection for a vector of any length.
+        dimension = (await connection.layout(fresh=True)).dimension
+        check_vector(request.vector, dimension, what="the query's vector")
     return KnowledgeSearchResponse(hits=hits, mode=mode, path=path, degraded=degraded)
 
 
