@@ -155,7 +155,11 @@ class MilvusConnection:
         return state
 
     async def _open(self, state: _LoopState) -> _Client:
-        async with state.opening:
+        # Whoever waits for others to open it waits no longer than for a call: on a server that does
+        # not answer they would all try, one after the other.
+        async with asyncio.timeout(self.settings.timeout_seconds):
+            await state.opening.acquire()
+        try:
             if state.client is None:
                 path = self.settings.path
                 uri = self.settings.uri
@@ -168,6 +172,8 @@ class MilvusConnection:
                 open_client = self._open_client or open_driver
                 state.client = _Client(await cancellable(open_client(self.settings, uri)))
             return state.client
+        finally:
+            state.opening.release()
 
     async def _discard(self, state: _LoopState, failed: _Client | None) -> None:
         """Forget what may be stale: the layout, and the client unless its database still runs."""

@@ -36,7 +36,8 @@ def translate(error: Exception, name: str, seconds: float) -> BackendError:
     Whatever led to it counts too: clients wrap what the network said.
     """
     chain, code = chain_of(error), code_of(error)
-    text = f"{type(error).__name__}: {text_of(error)}"
+    kind, said = type(error).__name__, text_of(error)
+    text = kind if said == kind else f"{kind}: {said}"
     if code == "COLLECTION_MISSING":
         return CollectionMissingError(f"the VectorStore {name} has no such collection: {text}")
     if code == "DEADLINE_EXCEEDED":  # a TimeoutError too, which is an OSError besides

@@ -1,0 +1,63 @@
+"""What a store found, as hits: best first, ties by id, by the store's own numbers."""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import TYPE_CHECKING
+
+from evidence_lookup.adapters.vector_store.filters import is_allowed
+from evidence_lookup.adapters.vector_store.open_store import OpenStore
+from evidence_lookup.domain.hit import FoundBy, KnowledgeSearchHit, SearchMode
+from evidence_lookup.ports.knowledge_search import KnowledgeSearchRequest
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+
+    Found = tuple[Document, float]
+
+
+def in_order(
+    found: "Sequence[Found]", opened: OpenStore, request: KnowledgeSearchRequest
+) -> "list[Found]":
+    """What of *found* the request allows, in its final order.
+
+    Documents without an id keep the store's order among equals, after those with one.
+    """
+    kept = [
+        one
+        for one in found
+        # A second line: not every store tells 3 from "3", or minds the filter at all.
+        if is_allowed(one[0].metadata, request.scope, request.hint_filter)
+    ]
+
+    def place(one: "Found") -> tuple[float, bool, str]:
+        key = opened.id_of(one[0])
+        return -opened.score.goodness(one[1]), key is None, key or ""
+
+    return sorted(kept, key=place)
+
+
+def is_settled(ordered: "Sequence[Found]", opened: OpenStore, wanted: int) -> bool:
+    """Whether no document that was not fetched could stand among the first *wanted*."""
+    if len(ordered) <= wanted:
+        return False
+    last_wanted, last = (opened.score.goodness(ordered[n][1]) for n in (wanted - 1, -1))
+    return last_wanted != last
+
+
+def hits(ordered: "Sequence[Found]", opened: OpenStore) -> tuple[KnowledgeSearchHit, ...]:
+    """The hits of *ordered*, ranked from 1."""
+    return tuple(_hit(one, rank, opened) for rank, one in enumerate(ordered, start=1))
+
+
+def _hit(found: "Found", rank: int, opened: OpenStore) -> KnowledgeSearchHit:
+    document, number = found
+    score = opened.score.similarity(number)
+    return KnowledgeSearchHit(
+        id=opened.id_of(document),
+        content=document.page_content,
+        score=score,
+        # A store in memory gives the very object that it keeps.
+        metadata=deepcopy(document.metadata),
+        similarity_score=score,
+        found_by=(FoundBy(SearchMode.DENSE, rank),),
+    )
