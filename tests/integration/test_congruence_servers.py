@@ -54,7 +54,7 @@ async def test_milvus(milvus_server: Server, metric: str, record_property: Recor
 
 
 async def test_elasticsearch(elasticsearch_server: Server, record_property: Record) -> None:
-    """Elasticsearch, by a graph index, gives the memory's evidence."""
+    """Elasticsearch, by a graph index and the memory's terms, gives the memory's evidence."""
 
     def at() -> ElasticsearchSettings:
         return ElasticsearchSettings(
@@ -63,7 +63,7 @@ async def test_elasticsearch(elasticsearch_server: Server, record_property: Reco
 
     paths = {
         "elasticsearch": CongruentPath(
-            opening(lambda: ElasticsearchKnowledge(at())), is_exact=False, terms="elasticsearch"
+            opening(lambda: ElasticsearchKnowledge(at())), is_exact=False, terms="bigrams"
         )
     }
     await _check(paths, record_property)

@@ -9,8 +9,8 @@ The rules, with the first path as the reference:
   keys are the same.
 - Keyword: between paths of the same `terms` the keys found are the same set. Paths that cut texts
   into words by other rules find other texts; how many they share is told, and not judged.
-- Hybrid: between paths of the same `terms` on average 95 % of the keys are the same, since two
-  statistics of words may order one list differently.
+- Hybrid: between paths of the same `terms` on average 90 % of the keys are the same, since each
+  backend counts words in its own way, and so orders the keyword list differently.
 - In each mode every hit is in the request's scope.
 """
 
@@ -28,7 +28,8 @@ from evidence_lookup.testing.response_check import check_response
 
 TIE = 1e-5
 """The difference of two similarities, 0 to 1, up to which they are equal."""
-LEAST_OVERLAP = 0.95
+LEAST_OVERLAP = {SearchMode.DENSE: 0.95, SearchMode.HYBRID: 0.9}
+"""The share of keys that two answers must have in common, on average over all requests."""
 _FIRST = "first"
 
 
@@ -106,7 +107,7 @@ def _check(agreement: Agreement, mode: SearchMode, *, is_exact: bool, told: str)
         return
     firsts = [one for one in agreement.differences if one.startswith(_FIRST)]
     assert not firsts, "\n".join([told, *firsts])
-    assert agreement.overlap >= LEAST_OVERLAP, told
+    assert agreement.overlap >= LEAST_OVERLAP[mode], told
 
 
 async def _answers(
