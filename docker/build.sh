@@ -26,7 +26,7 @@ base() {
 docker_build() { # NAME ARGUMENT..., with the whole output shown only if it fails
   local name=$1
   shift
-  docker build --network=host --build-arg "BASE_IMAGE=$base_image" "$@" >"$work/$name.log" 2>&1
+  docker build --force-rm --network=host --build-arg "BASE_IMAGE=$base_image" "$@" >"$work/$name.log" 2>&1
 }
 
 fetch() { # NAME: what comes over the network, into the build context or a first stage
@@ -35,6 +35,11 @@ fetch() { # NAME: what comes over the network, into the build context or a first
   else
     docker_build "$1" --target fetched "$work/$1" || return "$cannot_be_had"
   fi
+}
+
+reason() { # NAME: the line of its log that says most
+  sed 's/\x1b\[[0-9;]*m//g' "$work/$1.log" | grep . >"$work/plain.log"
+  grep -m1 ERROR "$work/plain.log" || tail -n1 "$work/plain.log"
 }
 
 build() { # NAME TAG
@@ -47,7 +52,7 @@ build() { # NAME TAG
   cp -r "$name" "$work/$name"
   fetch "$name" || status=$?
   if [ "$status" = "$cannot_be_had" ]; then
-    echo "$image cannot be had here: $(tail -n1 "$work/$name.log")"
+    echo "$image cannot be had here: $(reason "$name")"
     return
   elif [ "$status" != 0 ] || ! docker_build "$name" --label "recipe=$recipe" -t "$image" "$work/$name"; then
     tail -n40 "$work/$name.log" >&2
@@ -58,7 +63,7 @@ build() { # NAME TAG
 }
 
 if ! base_image=$(base 2>"$work/base.log"); then
-  echo "no image can be built here, for want of a base: $(tail -n1 "$work/base.log")"
+  echo "no image can be built here, for want of a base: $(reason base)"
   exit 0
 fi
 build postgres 18

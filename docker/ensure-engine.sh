@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# A Docker engine: the one that answers, or Debian's, started here as root. Exits 3 with the reason if none can be had.
+# Sees to a Docker engine: one that answers, or Debian's, started here as root.
 #
-# With a FOLDER as its argument, an engine that it starts keeps its log and its process id there.
+# Prints the process id of an engine that it started, for whoever will end it, and nothing if one
+# answered already. Exits 3 with the reason if none can be had.
 set -euo pipefail
-folder=${1:-/var/tmp/evidence-lookup-engine}
+state=/var/tmp/evidence-lookup-engine # images stay here for the next time
+running=/run/evidence-lookup-engine
 
 cannot_be_had() {
   echo "no Docker engine can be had here: $1" >&2
@@ -15,22 +17,26 @@ answers() { docker version >/dev/null 2>&1; }
 if answers; then exit; fi
 [ "$(id -u)" = 0 ] || cannot_be_had "none answers, and only root can start one"
 if ! command -v dockerd >/dev/null || ! command -v docker >/dev/null; then
-  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends docker.io iptables; } >/dev/null 2>&1 ||
-    cannot_be_had "Debian's docker.io cannot be installed"
+  export DEBIAN_FRONTEND=noninteractive
+  { apt-get update -qq && apt-get install -y -qq --no-install-recommends docker.io iptables; } \
+    >/dev/null 2>&1 || cannot_be_had "Debian's docker.io cannot be installed"
+  if answers; then exit; fi # the package starts it where there is an init system
 fi
-# The package may have started it.
-if answers; then exit; fi
 
-mkdir -p "$folder"
+mkdir -p "$state" "$running"
+# Left by an engine that was ended by force; the number may be another process' by now.
+rm -f "$running"/pid "$running"/containerd/*.pid
 # Ports are published on loopback unless a container says otherwise.
-setsid nohup dockerd --data-root "$folder/data" --pidfile "$folder/pid" --ip 127.0.0.1 \
-  >"$folder/log" 2>&1 </dev/null &
-started=$!
+setsid dockerd --data-root "$state/data" --exec-root "$running" --pidfile "$running/pid" \
+  --ip 127.0.0.1 >"$state/log" 2>&1 </dev/null &
+engine=$!
 for _ in $(seq 150); do
-  if answers; then exit; fi
-  kill -0 "$started" 2>/dev/null || break
+  if answers; then
+    echo "$engine"
+    exit
+  fi
+  kill -0 "$engine" 2>/dev/null || break
   sleep 0.2
 done
-kill "$started" 2>/dev/null || true
-cannot_be_had "dockerd does not start: $(grep -v level=info "$folder/log" | tail -n1)"
+kill "$engine" 2>/dev/null || true
+cannot_be_had "dockerd does not start: $(grep -v level=info "$state/log" | tail -n1)"

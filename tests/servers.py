@@ -23,6 +23,8 @@ os.environ.setdefault("TESTCONTAINERS_HOST_OVERRIDE", "127.0.0.1")
 os.environ.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")
 
 _PREFIX = "EVIDENCE_LOOKUP_TEST_"
+LABELS = {"evidence-lookup-test": ""}
+"""On all that a test makes in the engine, so that what is left over can be found."""
 
 
 @frozen
@@ -149,6 +151,7 @@ def started(kind: ServerKind, client: Any, network: Any) -> Generator[Server, No
     container = DockerContainer(image).with_network(network).with_envs(**kind.environment)
     if kind.command:
         container.with_command(kind.command)
+    container.with_kwargs(labels=LABELS)
     bindings: Any = container.ports
     bindings[f"{kind.port}/tcp"] = ("127.0.0.1", port)
     try:

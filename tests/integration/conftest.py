@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from tests.servers import Server, ServerKind, engine, running_elsewhere, started
+from tests.servers import LABELS, Server, ServerKind, engine, running_elsewhere, started
 
 from evidence_lookup.adapters.milvus.driver import pymilvus
 
@@ -38,7 +38,7 @@ def _postgres_answers(url: str) -> None:
 MILVUS = ServerKind(
     name="milvus",
     own_image="evidence-lookup-test/milvus:2.3.5",
-    official_image="milvusdb/milvus:v2.6.4",
+    official_image="milvusdb/milvus:v2.6.16",
     port=19530,
     address="http://127.0.0.1:{port}",
     address_variable="URI",
@@ -65,7 +65,7 @@ MILVUS = ServerKind(
 ELASTICSEARCH = ServerKind(
     name="elasticsearch",
     own_image="evidence-lookup-test/elasticsearch:9.5.0",
-    official_image="elasticsearch:9.5.0",
+    official_image="elasticsearch:9.5.1",
     port=9200,
     address="http://127.0.0.1:{port}",
     answers=_elasticsearch_answers,
@@ -104,7 +104,7 @@ def container_network(docker_client: Any) -> Generator[Any, None, None]:
     """The network of this session's containers."""
     from testcontainers.core.network import Network
 
-    with Network() as network:
+    with Network(docker_network_kw={"labels": LABELS}) as network:
         yield network
 
 

@@ -1,9 +1,6 @@
-"""The knowledge contracts on a Milvus server.
+"""The knowledge contracts on a Milvus server."""
 
-Keyword search needs a server of 2.5 or later: EVIDENCE_LOOKUP_TEST_MILVUS_KEYWORD=1 says so.
-"""
-
-import os
+import re
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
@@ -11,6 +8,7 @@ import pytest
 from tests.servers import Server
 
 from evidence_lookup.adapters.milvus import MilvusKnowledge, MilvusSettings
+from evidence_lookup.adapters.milvus.driver import pymilvus
 from evidence_lookup.domain.errors import (
     CollectionMissingError,
     DimensionMismatchError,
@@ -21,17 +19,29 @@ from evidence_lookup.testing.knowledge_samples import DIMENSION, MODEL, asked
 from evidence_lookup.testing.knowledge_search_contract import Knowledge, KnowledgeSearchContract
 from evidence_lookup.testing.knowledge_store_contract import KnowledgeStoreContract
 
-_HAS_KEYWORD = os.environ.get("EVIDENCE_LOOKUP_TEST_MILVUS_KEYWORD") == "1"
+
+@pytest.fixture(scope="session")
+def server_modes(milvus_server: Server) -> frozenset[SearchMode]:
+    """The modes that the server must have: from 2.5 on it knows keywords."""
+    client = pymilvus().MilvusClient(milvus_server.url, timeout=10, dedicated=True)
+    version = str(client.get_server_version())
+    client.close()
+    numbers = re.findall(r"\d+", version)
+    has_keyword = (int(numbers[0]), int(numbers[1])) >= (2, 5)
+    return frozenset(SearchMode) if has_keyword else frozenset({SearchMode.DENSE})
 
 
 class OnServer:
     """Gives each test the same collection, empty: making one takes two seconds."""
 
-    modes = frozenset(SearchMode) if _HAS_KEYWORD else frozenset({SearchMode.DENSE})
+    modes: frozenset[SearchMode]
 
     @pytest.fixture
-    async def knowledge(self, milvus_server: Server) -> AsyncIterator[Knowledge]:
+    async def knowledge(
+        self, milvus_server: Server, server_modes: frozenset[SearchMode]
+    ) -> AsyncIterator[Knowledge]:
         """An empty, prepared collection."""
+        self.modes = server_modes
         settings = MilvusSettings(
             milvus_server.url, collection="evidence_lookup_contract", timeout_seconds=60
         )
