@@ -88,7 +88,7 @@ def node() -> Node:
 async def _started(node: Node, context: ssl.SSLContext | None = None) -> web.AppRunner:
     app = web.Application(client_max_size=2**27)
     app.router.add_route("*", "/{path:.*}", node.serve)
-    runner = web.AppRunner(app)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
     await site.start()
