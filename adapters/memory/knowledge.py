@@ -1,5 +1,6 @@
 """Knowledge in this process: for tests, trials and small collections."""
 
+import threading
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -61,6 +62,8 @@ class MemoryKnowledge:
     ) -> None:
         self._merger = Merger(fusion, dense_weight, keyword_weight)
         self._collection: _Collection | None = None
+        # Held without an await: two event loops may write from two threads.
+        self._writing = threading.Lock()
 
     async def search(self, request: KnowledgeSearchRequest) -> KnowledgeSearchResponse:
         """As `KnowledgeSearchPort.search`."""
@@ -88,12 +91,13 @@ class MemoryKnowledge:
 
     async def prepare(self, *, model: str, dimension: int) -> bool:
         """As `KnowledgeStore.prepare`."""
-        made = self._collection is None
-        if self._collection is None:
-            self._collection = _Collection(model, dimension, {})
+        with self._writing:
+            made = self._collection is None
+            there = self._collection or _Collection(model, dimension, {})
+            self._collection = there
         check_fit(
-            stored_model=self._collection.model,
-            stored_dimension=self._collection.dimension,
+            stored_model=there.model,
+            stored_dimension=there.dimension,
             model=model,
             dimension=dimension,
         )
@@ -101,26 +105,32 @@ class MemoryKnowledge:
 
     async def upsert(self, chunks: Sequence[EmbeddedChunk]) -> None:
         """As `KnowledgeStore.upsert`; of chunks with one key the last one stays."""
-        if chunks:
+        if not chunks:
+            return
+        with self._writing:
             collection = self._there()
             self._put(collection, {**collection.rows, **_checked(chunks, collection.dimension)})
 
     async def replace_document(self, doc_id: str, chunks: Sequence[EmbeddedChunk]) -> None:
         """As `KnowledgeStore.replace_document`."""
         check_one_document(doc_id, chunks)
-        collection = self._there()
-        rows = _checked(chunks, collection.dimension)
-        self._put(collection, {**_without(collection.rows, (doc_id,)), **rows})
+        with self._writing:
+            collection = self._there()
+            rows = _checked(chunks, collection.dimension)
+            self._put(collection, {**_without(collection.rows, (doc_id,)), **rows})
 
     async def delete_documents(self, doc_ids: Sequence[str]) -> None:
         """As `KnowledgeStore.delete_documents`."""
-        if doc_ids:
+        if not doc_ids:
+            return
+        with self._writing:
             collection = self._there()
             self._put(collection, _without(collection.rows, doc_ids))
 
     async def drop(self) -> None:
         """As `KnowledgeStore.drop`."""
-        self._collection = None
+        with self._writing:
+            self._collection = None
 
     async def aclose(self) -> None:
         """There is nothing to close."""
