@@ -37,7 +37,8 @@ def milvus_score(store: Any) -> ScoreKind:
 def chroma_score(store: Any) -> ScoreKind:
     """By the space of the collection's index, which Chroma tells in none of its public parts."""
     collection = store._collection
-    configuration = collection.configuration
+    # As it is stored: read in full, it is warned of each embedding that is not Chroma's own.
+    configuration = collection.configuration_json
     index: Any = configuration.get("hnsw") or configuration.get("spann")
     space = str(index.get("space", "l2")) if index else "none (no index)"
     return _known(_CHROMA, space, f"collection {collection.name!r}")

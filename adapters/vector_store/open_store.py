@@ -62,8 +62,8 @@ class OpenStore:
         """The document's id, or else the primary key among its metadata."""
         if document.id is not None:
             return str(document.id)
-        key = getattr(self.store, self.profile.key) if self.profile.key else None
-        found = document.metadata.get(key) if key else None
+        key = self.profile.key
+        found = document.metadata.get(key(self.store)) if key is not None else None
         return None if found is None else str(found)
 
     def closing(self) -> Callable[[], Any] | None:

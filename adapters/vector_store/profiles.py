@@ -28,9 +28,9 @@ class StoreProfile:
     `score` is what the store returns, or a function that asks its index (it may block). `by_vector`
     names the method that takes a vector and returns documents with scores; where there is none,
     the store is asked by text, and its embeddings answer with the query's vector. `options` go
-    with every search. `key` names the store's attribute with the name of the primary key, where
-    the key comes among the metadata, `own_client` the attribute with the client that the store has
-    made itself, where that must be closed.
+    with every search. `key` tells under which name the primary key comes among the metadata, where
+    a document has no id. `own_client` names the attribute with the client that the store has made
+    itself, where that must be closed.
     """
 
     class_name: str
@@ -38,7 +38,7 @@ class StoreProfile:
     filter: FilterKind
     by_vector: str = ""
     options: Mapping[str, Any] = field(factory=dict[str, Any])
-    key: str = ""
+    key: Callable[[Any], str] | None = None
     own_client: str = ""
 
 
@@ -51,7 +51,7 @@ PROFILES = (
         # No metric, which could be another than the index's, and no width of the search, whose
         # default of 10 refuses to give more hits.
         options={"param": {}},
-        key="_primary_field",
+        key=lambda store: str(store._primary_field),
         own_client="client",
     ),
     StoreProfile(
@@ -72,6 +72,7 @@ PROFILES = (
         score=qdrant_score,
         filter=FilterKind.QDRANT_FILTER,
         by_vector="similarity_search_with_score_by_vector",
+        key=lambda _: "_id",
     ),
 )
 
