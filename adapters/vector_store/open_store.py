@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from evidence_lookup.adapters.vector_store.profiles import StoreProfile, profile_of
+from evidence_lookup.adapters.vector_store.profiles import StoreProfile, listed, profile_of
 from evidence_lookup.adapters.vector_store.running_query import running
 from evidence_lookup.adapters.vector_store.scores import ScoreKind
 from evidence_lookup.adapters.vector_store.settings import VectorStoreSettings
@@ -66,13 +66,6 @@ class OpenStore:
         found = document.metadata.get(key(self.store)) if key is not None else None
         return None if found is None else str(found)
 
-    def closing(self) -> Callable[[], Any] | None:
-        """What closes it, asynchronous or blocking; LangChain has no way for all."""
-        own = self.profile.own_client
-        owner: Any = getattr(self.store, own) if own else self.store
-        close = getattr(owner, "aclose", None) or getattr(owner, "close", None)
-        return close if callable(close) else None
-
     def _method_by_text(self) -> Callable[..., Any]:
         """The asynchronous one if the class has its own: the inherited one runs in any thread."""
         name = "similarity_search_with_score"
@@ -81,6 +74,21 @@ class OpenStore:
         elif _is_own(self.store, f"a{name}"):
             name = f"a{name}"
         return getattr(self.store, name)  # type: ignore[no-any-return]
+
+
+def closing(store: "VectorStore") -> Callable[[], Any] | None:
+    """What closes *store*, asynchronous or blocking; LangChain has no way for all."""
+    row = listed(store)
+    owner: Any = getattr(store, row.own_client) if row and row.own_client else store
+    close = getattr(owner, "aclose", None) or getattr(owner, "close", None)
+    return close if callable(close) else None
+
+
+def close_now(store: "VectorStore") -> None:
+    """Close *store* if that can be done here; blocks."""
+    close = closing(store)
+    if close is not None and not iscoroutinefunction(close):
+        close()
 
 
 def _score_of(store: "VectorStore", profile: StoreProfile) -> ScoreKind:

@@ -77,31 +77,40 @@ PROFILES = (
 )
 
 
+def listed(store: Any) -> StoreProfile | None:
+    """The row of *store*'s class, if there is one."""
+    names = _class_names(store)
+    return next((one for name in names for one in PROFILES if one.class_name == name), None)
+
+
 def profile_of(store: Any, settings: VectorStoreSettings) -> StoreProfile:
     """The row of *store*'s class, with what the settings declare in place of it.
 
     Raises:
         SettingsError: the class is not listed, and the settings do not declare it.
     """
-    names = [f"{one.__module__}.{one.__qualname__}" for one in type(store).__mro__]
-    listed = next((one for name in names for one in PROFILES if one.class_name == name), None)
+    row, name = listed(store), _class_names(store)[0]
     faults = [
-        f"vector-store.{key}: {names[0]} is not a VectorStore that is known here, so {meaning} "
+        f"vector-store.{key}: {name} is not a VectorStore that is known here, so {meaning} "
         f"must be declared: one of {', '.join(choices)}"
         for key, value, meaning, choices in (
             ("score", settings.score, "what its similarity_search_with_score returns", SCORES),
             ("filter", settings.filter, "how it takes a filter", FILTERS),
         )
-        if not value and listed is None
+        if not value and row is None
     ]
     if faults:
         raise SettingsError(faults)
-    if listed is None:
-        return StoreProfile(names[0], ScoreKind(settings.score), FilterKind(settings.filter))
+    if row is None:
+        return StoreProfile(name, ScoreKind(settings.score), FilterKind(settings.filter))
     return evolve(
-        listed,
-        score=ScoreKind(settings.score) if settings.score else listed.score,
-        filter=FilterKind(settings.filter) if settings.filter else listed.filter,
+        row,
+        score=ScoreKind(settings.score) if settings.score else row.score,
+        filter=FilterKind(settings.filter) if settings.filter else row.filter,
         # Relevance scores are given by text alone.
-        by_vector="" if settings.score == ScoreKind.RELEVANCE else listed.by_vector,
+        by_vector="" if settings.score == ScoreKind.RELEVANCE else row.by_vector,
     )
+
+
+def _class_names(store: Any) -> list[str]:
+    return [f"{one.__module__}.{one.__qualname__}" for one in type(store).__mro__]

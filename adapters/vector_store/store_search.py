@@ -6,14 +6,14 @@ than asked until its last document scores worse than the last one wanted (or `MA
 
 import asyncio
 from collections.abc import Callable
-from inspect import isawaitable, iscoroutinefunction
+from inspect import isawaitable
 from typing import TYPE_CHECKING
 
 from evidence_lookup.adapters.per_loop import PerLoop
 from evidence_lookup.adapters.vector_store.errors import translated
 from evidence_lookup.adapters.vector_store.filters import filter_arguments
 from evidence_lookup.adapters.vector_store.langchain import checked, made_by
-from evidence_lookup.adapters.vector_store.open_store import OpenStore
+from evidence_lookup.adapters.vector_store.open_store import OpenStore, close_now, closing
 from evidence_lookup.adapters.vector_store.settings import VectorStoreSettings
 from evidence_lookup.adapters.vector_store.store_hits import hits, in_order, is_settled
 from evidence_lookup.adapters.vector_store.workers import OpenedOnce, Workers
@@ -97,17 +97,21 @@ class StoreSearch:
         """The store, ready; blocks."""
         if self._store is not None:
             return OpenStore.of(checked(self._store, "the given store is"), self._settings)
-        return OpenStore.of(made_by(self._settings.factory, self._embedder), self._settings)
+        made = made_by(self._settings.factory, self._embedder)
+        try:
+            return OpenStore.of(made, self._settings)
+        except BaseException:
+            close_now(made)
+            raise
 
     def _close_now(self, opened: OpenStore) -> None:
         """Close a store that was opened too late; blocks."""
-        close = opened.closing()
-        if self._store is None and close is not None and not iscoroutinefunction(close):
-            close()
+        if self._store is None:
+            close_now(opened.store)
 
     async def _close(self, opened: OpenStore, workers: Workers) -> None:
-        close = opened.closing()
-        if self._store is not None or close is None:
+        close = closing(opened.store) if self._store is None else None
+        if close is None:
             return
         async with asyncio.timeout(self._settings.timeout_seconds):
             done = await workers.start(close)

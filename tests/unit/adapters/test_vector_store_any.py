@@ -400,6 +400,30 @@ async def test_a_store_that_opens_late_is_closed(stuck: threading.Event) -> None
     assert [store.is_closed for store in made] == [True]
 
 
+async def test_a_store_that_is_refused_is_closed() -> None:
+    """What a factory makes of an unknown class is not left open at every try."""
+    made: list[Any] = []
+
+    class Closable(TheirStore):
+        is_closed = False
+
+        def close(self) -> None:
+            self.is_closed = True
+
+    def make(_: Any) -> Closable:
+        made.append(Closable({"a": 1.0}))
+        return made[-1]  # type: ignore[no-any-return]
+
+    globals()["make_unknown"] = make
+    settings = VectorStoreSettings(factory=f"{__name__}:make_unknown")
+    knowledge = VectorStoreKnowledge(settings, milvus=MilvusSettings(), embedder=_EMBEDDER)
+    for _ in range(2):
+        with pytest.raises(SettingsError, match=r"vector-store.score"):
+            await knowledge.search(asked())
+    await knowledge.aclose()
+    assert [store.is_closed for store in made] == [True, True]
+
+
 def test_a_subclass_counts_as_its_class() -> None:
     """The table is read by the classes that a store is made of, nearest first."""
 
