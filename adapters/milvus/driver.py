@@ -45,6 +45,9 @@ def client_options(settings: MilvusSettings, uri: str) -> dict[str, Any]:
         "timeout": settings.timeout_seconds,
         # A shared connection would outlive the loop it was made in.
         "dedicated": True,
+        # Otherwise a new client shares the attempts of those that failed, which gRPC makes ever
+        # rarer, up to one in two minutes: a server that is back would stay lost as long.
+        "grpc_options": {"grpc.use_local_subchannel_pool": 1},
     }
     if settings.secure:
         options["secure"] = True

@@ -51,8 +51,9 @@ MILVUS = ServerKind(
         "COMMON_STORAGETYPE": "local",
         # A strong read waits for one tick (200 ms as shipped).
         "PROXY_TIMETICKINTERVAL": "20",
-        # After a power cut the dead node is waited for (30 s as shipped).
-        "COMMON_SESSION_TTL": "5",
+        # After a power cut the dead node is waited for (30 s as shipped); Milvus ends itself if it
+        # was paused for longer than this.
+        "COMMON_SESSION_TTL": "10",
         # A collection is made and loaded in 2 s (3 s as shipped).
         "INDEXCOORD_SCHEDULER_INTERVAL": "100",
         "QUERYCOORD_CHECKCHANNELINTERVAL": "100",
