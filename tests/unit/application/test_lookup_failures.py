@@ -13,6 +13,7 @@ from evidence_lookup.domain.errors import (
     CollectionMissingError,
     DimensionMismatchError,
     EvidenceLookupError,
+    ScopeError,
 )
 
 SHORT = evolve(RULES, deadline_seconds=0.05)
@@ -146,6 +147,19 @@ async def test_a_first_attempt_that_fails_is_not_repeated() -> None:
     one = bench(Step(error=ConnectionError("refused")), found(hit()), entries=(REDIS,))
     assert (await one.ask("redis")).evidence_status == "unavailable"
     assert len(one.search.requests) == 1
+
+
+async def test_a_store_that_cannot_keep_the_hints_filter_is_asked_without_it() -> None:
+    """The hints' filter may be dropped, a host's scope may not: then it stays unavailable."""
+    refused = Step(error=ScopeError("this store cannot filter"))
+    one = bench(refused, found(hit()), entries=(REDIS,))
+    result = await one.ask("redis")
+    assert result.evidence_status == "found"
+    assert result.retrieval_trace.filter_relaxed
+    assert [attempt.error is None for attempt in result.retrieval_trace.attempts] == [False, True]
+    two = bench(refused, refused, entries=(REDIS,))
+    result = await two.ask("redis")
+    assert (result.evidence_status, result.retrieval_trace.reason) == ("unavailable", "scope")
 
 
 async def test_an_endless_error_message_is_bounded_and_in_one_line() -> None:
