@@ -64,7 +64,7 @@ async def open_elasticsearch(settings: Settings) -> "AsyncGenerator[Elasticsearc
 async def open_vector_store(
     settings: Settings, embedder: "Embedder", store: "VectorStore | None"
 ) -> "AsyncGenerator[VectorStoreKnowledge]":
-    """The host's *store*, or that of ``vector-store.factory``, or langchain-milvus; opened on use."""
+    """The host's *store*, that of ``vector-store.factory`` or langchain-milvus; opened on use."""
     from evidence_lookup.adapters.vector_store import VectorStoreKnowledge
 
     knowledge = VectorStoreKnowledge(

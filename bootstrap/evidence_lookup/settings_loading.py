@@ -74,13 +74,16 @@ def load_settings(
         try:
             values[key.path] = _checked(one.value, key)
         except (TypeError, ValueError) as error:
-            faults.append(f"{one.place}: {name}: {error.args[0]}")
+            told = (
+                error.args[0] if key.attribute.repr else "must be text (it is not shown)"
+            )
+            faults.append(f"{one.place}: {name}: {told}")
     if faults:
         raise SettingsError(faults)
-    try:
-        settings = cast("Settings", _build(Settings, values))
-    except ValueError as error:  # two settings that do not go together
-        raise SettingsError([str(error)]) from error
+    places = {keys[name].path: one.place for name, one in given.items()}
+    settings = cast("Settings", _build(Settings, values, places, faults))
+    if faults:
+        raise SettingsError(faults)
     return evolve(settings, data_dir=(folder / settings.data_dir).resolve())
 
 
@@ -172,15 +175,25 @@ def _checked(value: object, key: _Key) -> object:
 
 
 def _build(
-    cls: type, values: Mapping[tuple[str, ...], object], above: tuple[str, ...] = ()
+    cls: type,
+    values: Mapping[tuple[str, ...], object],
+    places: Mapping[tuple[str, ...], str],
+    faults: list[str],
+    above: tuple[str, ...] = (),
 ) -> object:
+    """An instance of *cls*; settings in it that do not go together are added to *faults*."""
     hints = get_type_hints(cls)
     arguments: dict[str, object] = {}
     for attribute in fields(cls):
         kind = hints[attribute.name]
         path = (*above, attribute.name)
         if isinstance(kind, type) and has(kind):
-            arguments[attribute.name] = _build(kind, values, path)
+            arguments[attribute.name] = _build(kind, values, places, faults, path)
         elif path in values:
             arguments[attribute.name] = values[path]
-    return cls(**arguments)
+    try:
+        return cls(**arguments)
+    except ValueError as error:
+        inside = {place for path, place in places.items() if path[:-1] == above}
+        faults.append(f"{', '.join(sorted(inside))}: {error}")
+        return None

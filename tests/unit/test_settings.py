@@ -140,3 +140,34 @@ def test_secrets_are_not_shown(tmp_path: Path) -> None:
     assert flatten(settings)["embedder.api-key"] == "***"
     assert "s3cret" not in repr(settings)
     assert "s3cret" not in str(flatten(settings))
+
+
+def test_settings_that_do_not_go_together_are_faults_with_their_places(tmp_path: Path) -> None:
+    """What only two settings make wrong is told for each section, with where they stand."""
+    file = tmp_path / FILE_NAME
+    file.write_text("[elasticsearch]\nusername = 'ann'\n", encoding="utf-8")
+    with pytest.raises(SettingsError) as caught:
+        load_settings(folder=tmp_path, environment={"EVIDENCE_LOOKUP_ELASTICSEARCH_API_KEY": "k"})
+    (fault,) = caught.value.faults
+    assert str(file) in fault
+    assert "EVIDENCE_LOOKUP_ELASTICSEARCH_API_KEY: elasticsearch.api-key" in fault
+
+
+def test_a_secret_that_does_not_fit_is_not_shown(tmp_path: Path) -> None:
+    """The message for a password that is no text names its key, and leaves the value out."""
+    (tmp_path / FILE_NAME).write_text(
+        "[elasticsearch]\npassword = 83921744\n[milvus]\ntoken = 83921744\n", encoding="utf-8"
+    )
+    with pytest.raises(SettingsError) as caught:
+        load_settings(folder=tmp_path, environment={})
+    assert len(caught.value.faults) == 2
+    assert "83921744" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["vectorstore", "spring-ai"])
+def test_R28_the_vector_store_mode_has_two_names(name: str, tmp_path: Path) -> None:
+    """``spring-ai`` is another name for ``vectorstore``."""
+    settings = load_settings(
+        folder=tmp_path, environment={"EVIDENCE_LOOKUP_VECTOR_STORE_MODE": name}
+    )
+    assert settings.vector_store.mode == "vectorstore"
