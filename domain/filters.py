@@ -112,3 +112,8 @@ class HintFilter:
     """The category that the query's hints point to; a retry may drop it."""
 
     category: str
+
+
+def is_allowed(metadata: Mapping[str, object], scope: Scope, hint: HintFilter | None) -> bool:
+    """Whether a hit with this metadata passes both filters."""
+    return scope.allows(metadata) and (hint is None or metadata.get("category") == hint.category)

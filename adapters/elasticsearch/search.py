@@ -24,6 +24,7 @@ from evidence_lookup.adapters.similarity import similarity
 from evidence_lookup.adapters.vectors import check_vector
 from evidence_lookup.adapters.versions import newest_versions
 from evidence_lookup.domain.errors import UnsupportedModeError
+from evidence_lookup.domain.filters import is_allowed
 from evidence_lookup.domain.hit import KnowledgeSearchHit, SearchMode
 from evidence_lookup.domain.score import Score, ScoreSemantics
 from evidence_lookup.ports.knowledge_search import (
@@ -108,13 +109,16 @@ class _Search:
         limit = wanted if is_sorted else min(wanted + _SPARE, MAX_ROWS)
         while True:
             found = await self._fetch(mode, asked, limit)
-            kept = [row for row in found if self.request.scope.allows(row.metadata)]
+            kept = [row for row in found if self._is_allowed(row)]
             kept.sort(key=_order)
             is_settled = len(kept) > wanted and kept[wanted - 1].score != kept[-1].score
             is_settled = is_settled or (is_sorted and len(kept) == wanted)
             if is_settled or len(found) < limit or limit == MAX_ROWS:
                 return kept[:wanted]
             limit = min(limit * 4, MAX_ROWS)
+
+    def _is_allowed(self, row: FoundRow) -> bool:
+        return is_allowed(row.metadata, self.request.scope, self.request.hint_filter)
 
     def _asked(self, mode: SearchMode) -> dict[str, Any] | None:
         """The filters, and the words of a keyword search; None where it has no words."""

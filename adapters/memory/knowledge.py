@@ -18,7 +18,7 @@ from evidence_lookup.domain.errors import (
     InvalidChunkError,
     UnsupportedModeError,
 )
-from evidence_lookup.domain.filters import HintFilter, Scope
+from evidence_lookup.domain.filters import is_allowed
 from evidence_lookup.domain.fusion import Fusion, reciprocal_rank
 from evidence_lookup.domain.hit import KnowledgeSearchHit, SearchMode
 from evidence_lookup.domain.index_fit import check_fit
@@ -149,7 +149,7 @@ class MemoryKnowledge:
         rows = {
             key: row
             for key, row in collection.rows.items()
-            if _is_visible(row.chunk, request.scope, request.hint_filter)
+            if is_allowed(row.chunk.metadata(), request.scope, request.hint_filter)
         }
         cosines = {} if request.vector is None else _cosines(request.vector, rows)
         top_k = min(request.top_k, _MAX_TOP_K)
@@ -183,10 +183,6 @@ def _checked(chunks: Sequence[EmbeddedChunk], dimension: int) -> dict[str, Embed
 def _without(rows: Mapping[str, EmbeddedChunk], doc_ids: Sequence[str]) -> dict[str, EmbeddedChunk]:
     gone = frozenset(doc_ids)
     return {key: row for key, row in rows.items() if row.chunk.doc_id not in gone}
-
-
-def _is_visible(chunk: Chunk, scope: Scope, hint: HintFilter | None) -> bool:
-    return scope.allows(chunk.metadata()) and (hint is None or chunk.category == hint.category)
 
 
 def _cosines(query: "Vectors", rows: Mapping[str, EmbeddedChunk]) -> dict[str, float]:

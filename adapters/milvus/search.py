@@ -21,6 +21,7 @@ from evidence_lookup.adapters.similarity import similarity
 from evidence_lookup.adapters.vectors import check_vector
 from evidence_lookup.adapters.versions import newest_versions
 from evidence_lookup.domain.errors import BackendFailedError, UnsupportedModeError
+from evidence_lookup.domain.filters import is_allowed
 from evidence_lookup.domain.hit import KnowledgeSearchHit, SearchMode
 from evidence_lookup.domain.score import Score, ScoreSemantics
 from evidence_lookup.ports.knowledge_search import (
@@ -149,7 +150,9 @@ class _Search:
 
     def _is_allowed(self, row: FoundRow) -> bool:
         # A second line: in JSON, 3 equals a stored 3.0, which a scope tells apart.
-        return not row.is_tombstone and self.request.scope.allows(row.metadata)
+        if row.is_tombstone:
+            return False
+        return is_allowed(row.metadata, self.request.scope, self.request.hint_filter)
 
     def _score(self, row: FoundRow, mode: SearchMode) -> Score:
         if mode is SearchMode.KEYWORD:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from evidence_lookup.adapters.vector_store.milvus_filter import milvus_filter
 from evidence_lookup.adapters.vector_store.qdrant_filter import qdrant_filter
 from evidence_lookup.domain.errors import ScopeError
-from evidence_lookup.domain.filters import HintFilter, Scope, ScopeValue
+from evidence_lookup.domain.filters import HintFilter, Scope, ScopeValue, is_allowed
 
 Choice: TypeAlias = str | int | bool
 
@@ -32,11 +32,6 @@ class FilterKind(StrEnum):
     """``expr=`` an expression over the collection's fields."""
     QDRANT_FILTER = "qdrant-filter"
     """``filter=`` a ``qdrant_client.models.Filter`` over the payload."""
-
-
-def is_allowed(metadata: Mapping[str, Any], scope: Scope, hint: HintFilter | None) -> bool:
-    """Whether a document with *metadata* passes both filters."""
-    return scope.allows(metadata) and (hint is None or metadata.get("category") == hint.category)
 
 
 def filter_arguments(

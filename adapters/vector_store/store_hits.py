@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
-from evidence_lookup.adapters.vector_store.filters import is_allowed
 from evidence_lookup.adapters.vector_store.open_store import OpenStore
+from evidence_lookup.domain.filters import is_allowed
 from evidence_lookup.domain.hit import FoundBy, KnowledgeSearchHit, SearchMode
 from evidence_lookup.ports.knowledge_search import KnowledgeSearchRequest
 

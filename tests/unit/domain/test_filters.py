@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from evidence_lookup.domain.errors import ScopeError
-from evidence_lookup.domain.filters import HintFilter, Scope
+from evidence_lookup.domain.filters import HintFilter, Scope, is_allowed
 
 
 def scope(**values: Any) -> Scope:
@@ -129,3 +129,13 @@ def test_R26_the_hints_filter_is_another_type_than_the_scope() -> None:
     """What a retry may drop cannot be mistaken for what it may not."""
     assert HintFilter("db").category == "db"
     assert not isinstance(HintFilter("db"), Scope)
+
+
+def test_R26_a_hit_passes_both_filters() -> None:
+    """A hit is allowed in its scope and in the very category, of the same type, that is hinted."""
+    ops = {"tenant": "acme", "category": "ops"}
+    assert is_allowed(ops, scope(tenant="acme"), HintFilter("ops"))
+    assert is_allowed(ops, scope(tenant="acme"), None)
+    assert not is_allowed(ops, scope(tenant="evil"), HintFilter("ops"))
+    for other in ("OPS", "ops ", None, ["ops"]):
+        assert not is_allowed({**ops, "category": other}, Scope(), HintFilter("ops"))
