@@ -80,7 +80,7 @@ def open_driver(settings: ElasticsearchSettings) -> Driver:
             retry_on_timeout=False,
             **options,
         )
-    except ssl.SSLError as error:
+    except (ssl.SSLError, OSError) as error:
         raise SettingsError(
             [f"elasticsearch.ca-cert-path: no certificates in {settings.ca_cert_path!r}: {error}"]
         ) from error
@@ -103,6 +103,6 @@ def body_of(answer: Any, *names: str) -> Mapping[str, Any]:
 
 def _readable(path: str) -> str:
     found = Path(path).expanduser()
-    if not found.exists():
+    if not (found.is_file() or found.is_dir()):
         raise SettingsError([f"elasticsearch.ca-cert-path: there is no file or folder {path!r}"])
     return str(found)

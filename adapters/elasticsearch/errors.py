@@ -119,8 +119,9 @@ def _refusal(kind: str, text: str, status: int, settings: ElasticsearchSettings)
             f"{where} has no index {settings.index!r} (elasticsearch.index); "
             "'evidence-lookup ingest PATH' makes it"
         )
-    if kind == "cluster_block_exception":
-        # Set by the server when its disk is almost full, and taken off when there is room again.
+    if kind == "cluster_block_exception" and status in (403, 429):
+        # Set by the server when its disk is almost full, and taken off when there is room again;
+        # one with another status is of a node that starts, or has no master.
         return StorageError(
             f"{where} does not let {settings.index!r} (elasticsearch.index) be written; mostly "
             f"its disk is almost full: {text}"

@@ -1,6 +1,7 @@
 """Where the index is, how to be let in, and how its fields are called."""
 
 import re
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from attrs import Attribute, field, frozen
@@ -11,6 +12,7 @@ from evidence_lookup.adapters.elasticsearch.helper_fields import HELPER_FIELDS
 _FIELD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,254}")
 _INDEX = re.compile(r"[a-z0-9][a-z0-9_.-]{0,254}")
 _FINGERPRINT = re.compile(r"([0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}|")
+_HOST = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?")
 _HEADER = re.compile(r"[!-~]*")
 _PORTS = {"http": 80, "https": 443}
 _FIELDS = ("content_field", "vector_field", "metadata_field", "keyword_field")
@@ -39,7 +41,7 @@ def _index_name(_: object, attribute: "Attribute[str]", value: str) -> None:
 def _address(_: object, attribute: "Attribute[str]", value: str) -> None:
     try:
         parts = urlsplit(value)
-        is_right = parts.scheme in _PORTS and bool(parts.hostname) and parts.port != 0
+        is_right = parts.scheme in _PORTS and parts.port != 0 and _is_host(parts.hostname or "")
     except ValueError:
         raise ValueError(f"{_key(attribute)} is no address: use http(s)://host:port") from None
     if "@" in parts.netloc:
@@ -49,6 +51,13 @@ def _address(_: object, attribute: "Attribute[str]", value: str) -> None:
         )
     if not is_right or parts.query or parts.fragment:
         raise ValueError(f"{_key(attribute)} is {value!r}: use http(s)://host:port")
+
+
+def _is_host(text: str) -> bool:
+    if ":" in text:
+        return bool(ip_address(text))
+    # What a name beyond ASCII is called in DNS; a UnicodeError is a ValueError.
+    return _HOST.fullmatch(text.encode("idna").decode()) is not None
 
 
 def _header(_: object, attribute: "Attribute[str]", value: str) -> None:

@@ -284,6 +284,13 @@ async def test_certificates_that_cannot_be_read(tmp_path: Path, content: str | N
     assert "elasticsearch.ca-cert-path" in str(error)
 
 
+async def test_certificates_that_are_no_file() -> None:
+    """A device in place of a file of certificates is a fault of the settings too."""
+    error = await failure(search, url="https://127.0.0.1:1", ca_cert_path="/dev/null")
+    assert isinstance(error, SettingsError)
+    assert "elasticsearch.ca-cert-path" in str(error)
+
+
 async def test_no_elasticsearch(node: Node, url: str) -> None:
     """A server that answers, but is another product, is told as such."""
     node.answers["_mapping"] = says({"knowledge": {"mappings": _OWN}}, headers={})
@@ -312,6 +319,7 @@ async def test_a_web_page(node: Node, url: str) -> None:
         (403, "cluster_block_exception", StorageError, r"elasticsearch\.index.*disk"),
         (429, "circuit_breaking_exception", BackendUnavailableError, r"status 429.*because"),
         (503, "no_shard_available_action_exception", BackendUnavailableError, r"status 503"),
+        (503, "cluster_block_exception", BackendUnavailableError, r"status 503.*because"),
         (504, "", BackendTimeoutError, r"elasticsearch\.url"),
         (413, "", BackendFailedError, r"http\.max_content_length"),
         (400, "query_shard_exception", BackendFailedError, r"query_shard_exception.*because"),
