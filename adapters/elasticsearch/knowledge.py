@@ -41,7 +41,7 @@ class ElasticsearchKnowledge:
         """As `KnowledgeSearchPort.search`; ties beyond 10,000 equal rows are the server's.
 
         Raises:
-            SchemaMismatchError: an index that others made cannot be filtered as asked.
+            SchemaMismatchError, ScopeError: an index that others made cannot be filtered as asked.
         """
         return await search.search(self._connection, request, merger=self._merger)
 

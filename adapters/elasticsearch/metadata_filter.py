@@ -6,17 +6,21 @@ each hit is judged once more by its metadata.
 
 import re
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any, cast
+
+from attrs import frozen
 
 from evidence_lookup.adapters.elasticsearch.layout import Fields, Layout, kind_of, properties
 from evidence_lookup.adapters.elasticsearch.settings import ElasticsearchSettings
-from evidence_lookup.domain.errors import SchemaMismatchError
+from evidence_lookup.domain.errors import SchemaMismatchError, ScopeError
 
 Value = str | int | bool
 _WORDS = ("keyword", "constant_keyword", "wildcard", "flattened")
 _WHOLE = {"byte": 8, "short": 16, "integer": 32, "long": 64}
 _FLOATS = ("half_float", "float", "double", "scaled_float")
-_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_NUMBER = re.compile(r"-?[0-9]{1,19}")
+_INT64 = range(-(2**63), 2**63)
 _NOTHING: dict[str, Any] = {"match_none": {}}
 
 
@@ -32,33 +36,74 @@ def metadata_clause(
 
     Raises:
         SchemaMismatchError: the index cannot be filtered by *name*.
+        ScopeError: a value is longer than what the index keeps of it.
     """
     found = _found(name, layout, settings)
     if found is None:
         if _learns(layout, settings):
             return _NOTHING  # the mapping would know it if a row had it
         raise _cannot(name, "which the mapping leaves out", settings)
-    path, kind = found
-    stored = _stored(kind, values)
+    stored = _stored(found.kind, values)
     if stored is None:
-        raise _cannot(name, f"which is of the type {kind}", settings)
-    return {"terms": {path: stored}} if stored else _NOTHING
+        raise _cannot(name, f"which is of the type {found.kind}", settings)
+    if longest := max((one for one in values if found.leaves_out(one)), key=_length, default=None):
+        raise ScopeError(
+            f"the value of {name!r} has {_length(longest)} characters, but index "
+            f"{settings.index!r} (elasticsearch.index) keeps {found.limit} of "
+            f"{found.path!r} (its ignore_above), so that no row can be found by it"
+        )
+    return {"terms": {found.path: stored}} if stored else _NOTHING
 
 
-def _found(name: str, layout: Layout, settings: ElasticsearchSettings) -> tuple[str, str] | None:
+def left_out(
+    name: str, values: Sequence[str], layout: Layout, settings: ElasticsearchSettings
+) -> list[str]:
+    """Those of *values* that are too long for a row to be found by them under *name*."""
+    found = _found(name, layout, settings)
+    return [] if found is None else [one for one in values if found.leaves_out(one)]
+
+
+@frozen
+class _Field:
+    """A field that can be asked, of a type of Elasticsearch; longer texts are not indexed."""
+
+    path: str
+    kind: str
+    limit: float = inf
+
+    def leaves_out(self, value: Value) -> bool:
+        return self.kind in _WORDS and _length(value) > self.limit
+
+
+def _length(value: Value) -> int:
+    """In UTF-16 units, as the server counts."""
+    return len(_word(value).encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _limit(mapping: Fields) -> float:
+    return float(mapping.get("ignore_above", inf))
+
+
+def _found(name: str, layout: Layout, settings: ElasticsearchSettings) -> _Field | None:
     path = f"{settings.metadata_field}.{name}"
     metadata = properties(layout.root)[settings.metadata_field]
     if kind_of(metadata) == "flattened":
-        return path, "flattened"
+        return _Field(path, "flattened", _limit(metadata))
     runtime = cast("Mapping[str, Fields]", layout.root.get("runtime", {})).get(path)
     one = runtime or _below(properties(metadata), name)
     if one is None:
         return None
     if kind_of(one) == "text":
-        for sub, field in cast("Mapping[str, Fields]", one.get("fields", {})).items():
-            if kind_of(field) in _WORDS:
-                return f"{path}.{sub}", kind_of(field)
-    return path, kind_of(one) if one.get("index", True) or one.get("doc_values", True) else "hidden"
+        fields = cast("Mapping[str, Fields]", one.get("fields", {})).items()
+        words = [
+            _Field(f"{path}.{sub}", kind_of(field), _limit(field))
+            for sub, field in fields
+            if kind_of(field) in _WORDS
+        ]
+        if words:
+            return max(words, key=lambda field: field.limit)
+    is_indexed = one.get("index", True) or one.get("doc_values", True)
+    return _Field(path, kind_of(one) if is_indexed else "hidden", _limit(one))
 
 
 def _below(fields: Mapping[str, Fields], name: str) -> Fields | None:
@@ -98,11 +143,8 @@ def _word(value: Value) -> str:
 
 
 def _numbers(values: Sequence[Value]) -> list[int]:
-    return [
-        int(value)
-        for value in values
-        if not isinstance(value, bool) and _NUMBER.fullmatch(str(value))
-    ]
+    texts = [str(value) for value in values if not isinstance(value, bool)]
+    return [int(text) for text in texts if _NUMBER.fullmatch(text) and int(text) in _INT64]
 
 
 def _cannot(name: str, why: str, settings: ElasticsearchSettings) -> SchemaMismatchError:

@@ -1,7 +1,7 @@
 """Writing chunks: nothing is seen before the refresh that ends a write."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
 import anyio.to_thread
@@ -13,8 +13,11 @@ from evidence_lookup.adapters.elasticsearch.driver import Driver, body_of
 from evidence_lookup.adapters.elasticsearch.errors import has_type
 from evidence_lookup.adapters.elasticsearch.layout import Layout
 from evidence_lookup.adapters.elasticsearch.mapping import index_body
+from evidence_lookup.adapters.elasticsearch.metadata_filter import left_out
 from evidence_lookup.adapters.elasticsearch.query import document_clause
 from evidence_lookup.adapters.elasticsearch.rows import Action, deleted, written
+from evidence_lookup.adapters.elasticsearch.settings import ElasticsearchSettings
+from evidence_lookup.domain.errors import InvalidChunkError
 from evidence_lookup.domain.index_fit import check_fit
 from evidence_lookup.ports.knowledge_store import EmbeddedChunk
 
@@ -57,6 +60,7 @@ async def upsert(connection: ElasticsearchConnection, chunks: Sequence[EmbeddedC
 
     async def write() -> None:
         layout = await _layout(connection)
+        _check_ids({one.chunk.doc_id for one in chunks}, layout, connection.settings)
         await send(connection, await _written(connection, chunks, layout))
         await _refresh(connection)
 
@@ -71,6 +75,7 @@ async def replace_document(
 
     async def write() -> None:
         layout = await _layout(connection)
+        _check_ids([doc_id], layout, connection.settings)
         new = await _written(connection, chunks, layout, version=time.time_ns())
         kept = {action.id for action in new}
         # An interrupted write may have left rows that nobody has seen yet.
@@ -92,6 +97,7 @@ async def delete_documents(connection: ElasticsearchConnection, doc_ids: Sequenc
 
     async def write() -> None:
         layout = await _layout(connection)
+        _check_ids(wanted, layout, connection.settings)
         await _refresh(connection)
         for start in range(0, len(wanted), _IDS_PER_CALL):
             part = wanted[start : start + _IDS_PER_CALL]
@@ -115,6 +121,19 @@ async def drop(connection: ElasticsearchConnection) -> None:
 async def _layout(connection: ElasticsearchConnection) -> Layout:
     # Asked anew, since a write into a missing index would make one of no particular mapping.
     return await connection.layout(fresh=True)
+
+
+def _check_ids(doc_ids: Collection[str], layout: Layout, settings: ElasticsearchSettings) -> None:
+    """Refuse documents whose rows would never be found again."""
+    if layout.is_own:
+        return
+    long = left_out("doc_id", list(doc_ids), layout, settings)
+    if long:
+        raise InvalidChunkError(
+            f"the document id {long[0][:200]!r} is longer than index {settings.index!r} "
+            "(elasticsearch.index) keeps of it (its ignore_above), so that its rows could neither "
+            "be replaced nor deleted"
+        )
 
 
 async def _written(

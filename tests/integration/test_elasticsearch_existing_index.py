@@ -1,11 +1,12 @@
 """An index that others made is used as it stands (R31)."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
 import pytest
+from attrs import evolve
 from elasticsearch import AsyncElasticsearch
 from tests.servers import Server
 
@@ -13,7 +14,9 @@ from evidence_lookup.adapters.elasticsearch import ElasticsearchKnowledge, Elast
 from evidence_lookup.domain.errors import (
     DimensionMismatchError,
     EmbedderMismatchError,
+    InvalidChunkError,
     SchemaMismatchError,
+    ScopeError,
 )
 from evidence_lookup.domain.filters import HintFilter, Scope
 from evidence_lookup.domain.hit import SearchMode
@@ -42,7 +45,7 @@ class Index:
     async def make(
         self, *, vector: dict[str, Any] | None = None, metadata: dict[str, Any] | None = None,
         names: tuple[str, str, str] = ("content", "vector", "metadata"), rows: bool = True,
-        content: dict[str, Any] | None = None, **root: Any,
+        content: dict[str, Any] | None = None, settings: dict[str, Any] | None = None, **root: Any,
     ) -> None:  # fmt: skip
         """Make it, with four rows."""
         content_name, vector_name, metadata_name = names
@@ -56,15 +59,22 @@ class Index:
             metadata_name: metadata or {"properties": {"tenant": _WORD, "n": {"type": "long"}}},
         }  # fmt: skip
         await self.client.indices.create(
-            index=self.name, body={"mappings": {"properties": fields, **root}}
+            index=self.name,
+            body={"settings": settings or {}, "mappings": {"properties": fields, **root}},
         )
         if rows:
-            operations: list[dict[str, Any]] = []
-            for number, (text, one, values) in enumerate(_ROWS):
-                row = {content_name: text, vector_name: one, metadata_name: values}
-                operations += [{"index": {"_id": f"r{number}"}}, row]
-            answer = await self.client.bulk(index=self.name, operations=operations, refresh=True)
-            assert not answer.body["errors"], answer.body
+            await self.put(
+                {content_name: text, vector_name: one, metadata_name: values}
+                for text, one, values in _ROWS
+            )
+
+    async def put(self, rows: Iterable[dict[str, Any]]) -> None:
+        """Write *rows* with the ids r0, r1 and so on."""
+        operations: list[dict[str, Any]] = []
+        for number, row in enumerate(rows):
+            operations += [{"index": {"_id": f"r{number}"}}, row]
+        answer = await self.client.bulk(index=self.name, operations=operations, refresh=True)
+        assert not answer.body["errors"], answer.body
 
     def opened(self, **settings: Any) -> ElasticsearchKnowledge:
         """The adapter on it."""
@@ -219,6 +229,85 @@ async def test_R26_a_scope_that_cannot_be_filtered(index: Index) -> None:
     with pytest.raises(SchemaMismatchError, match=r"metadata\.category"):
         await knowledge.search(hinted)
     assert len(await found(knowledge, request())) == 4
+    await knowledge.aclose()
+
+
+_CASELESS = {"analysis": {"normalizer": {"low": {"type": "custom", "filter": ["lowercase"]}}}}
+
+
+async def test_R26_a_hint_is_judged_by_its_very_category(index: Index) -> None:
+    """A field that folds letter case lets no other category through, nor does it eat into top_k."""
+    kept = {"type": "keyword", "normalizer": "low"}
+    metadata = {"properties": {"category": kept}}
+    rows = [("ops" if n < 9 else "OPS", [1, 0, 0]) for n in range(12)]
+    await index.make(metadata=metadata, rows=False, settings=_CASELESS)
+    await index.put(
+        {"content": "word", "vector": one, "metadata": {"category": name}} for name, one in rows
+    )
+    knowledge = index.opened()
+    for mode in SearchMode:
+        hinted = evolve(request(mode, "word", top_k=3), hint_filter=HintFilter("OPS"))
+        hits = (await knowledge.search(hinted)).hits
+        assert [hit.metadata["category"] for hit in hits] == ["OPS"] * 3
+    await knowledge.aclose()
+
+
+@pytest.mark.parametrize("kind", ["long", "double", "keyword"])
+async def test_R26_whole_numbers_of_64_bits(index: Index, kind: str) -> None:
+    """Numbers up to 64 bits are found; a longer one, or one that merely rounds alike, is not."""
+    await index.make(metadata={"properties": {"n": {"type": kind}}}, rows=False)
+    numbers = [1234567890123456789, 1234567890123456788, 2**63 - 1, -(2**63)]
+    await index.put({"content": str(n), "vector": [1, 0, 0], "metadata": {"n": n}} for n in numbers)
+    knowledge = index.opened()
+    for n in numbers:
+        assert await found(knowledge, request(n=n)) == [str(n)]
+    assert await found(knowledge, request(n=2**63)) == []
+    await knowledge.aclose()
+
+
+@pytest.mark.parametrize("kind", ["text", "keyword", "flattened"])
+async def test_R26_a_value_beyond_ignore_above(index: Index, kind: str) -> None:
+    """A value that the index does not keep whole is refused; the longest that it keeps is found."""
+    short = {"type": "keyword", "ignore_above": 300}
+    metadata: dict[str, Any] = {
+        "text": {"properties": {"tenant": {"type": "text", "fields": {"tiny": {**short,
+                 "ignore_above": 3}, "raw": short}}}},
+        "keyword": {"properties": {"tenant": short, "category": short}},
+        "flattened": {"type": "flattened", "ignore_above": 300},
+    }[kind]  # fmt: skip
+    await index.make(metadata=metadata, rows=False)
+    values = ["🙂" * 150, "🙂" * 151]
+    await index.put(
+        {"content": str(len(one)), "vector": [1, 0, 0], "metadata": {"tenant": one}}
+        for one in values
+    )
+    knowledge = index.opened()
+    assert await found(knowledge, request(tenant=values[0])) == ["150"]
+    for scope in (values[1], ("acme", values[1])):
+        with pytest.raises(ScopeError, match=r"'tenant' has 302 characters.*keeps 300.*ignore_abo"):
+            await knowledge.search(request(tenant=scope))
+    if kind != "text":
+        with pytest.raises(ScopeError, match=r"'category' has 301"):
+            await knowledge.search(evolve(request(), hint_filter=HintFilter("c" * 301)))
+    await knowledge.aclose()
+
+
+async def test_a_document_id_beyond_ignore_above(index: Index) -> None:
+    """Rows that could neither be replaced nor deleted are not written, and a delete says so."""
+    await index.make(metadata={"properties": {"doc_id": _TEXT}, "dynamic": True})
+    knowledge = index.opened()
+    long = "d" * 257
+    with pytest.raises(InvalidChunkError, match=r"ignore_above"):
+        await knowledge.upsert([_chunk("a", 0, "x", [1, 0, 0]), _chunk(long, 0, "x", [1, 0, 0])])
+    with pytest.raises(InvalidChunkError, match=r"ignore_above"):
+        await knowledge.replace_document(long, [_chunk(long, 0, "x", [1, 0, 0])])
+    with pytest.raises(InvalidChunkError, match=r"ignore_above"):
+        await knowledge.delete_documents(["a", long])
+    assert len(await found(knowledge, request())) == len(_ROWS)
+    kept = "d" * 256
+    await knowledge.replace_document(kept, [_chunk(kept, 0, "mine", [1, 0, 0])])
+    await knowledge.delete_documents([kept])
+    assert "mine" not in await found(knowledge, request())
     await knowledge.aclose()
 
 
