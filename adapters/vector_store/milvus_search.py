@@ -107,8 +107,7 @@ class _WithStores:
         made = [store for one in self._stores.values() if (store := one.take()) is not None]
         for store in made:
             await store.aclient.close()
-            await self._workers.start(store.client.close)
-        self._workers.close()
+            await self._workers.run(store.client.close)
         await self._driver.close()
 
 

@@ -52,10 +52,10 @@ class OpenStore:
             if iscoroutinefunction(method):
                 found = await method(subject, **options)
             else:
-                found = await workers.start(lambda: method(subject, **options))
+                found = await workers.run(lambda: method(subject, **options))
         if not found and not isinstance(self.profile.score, ScoreKind):
             # Some take a collection that is gone for an empty one.
-            await workers.start(lambda: _score_of(self.store, self.profile))
+            await workers.run(lambda: _score_of(self.store, self.profile))
         return list(found)
 
     def id_of(self, document: "Document") -> str | None:

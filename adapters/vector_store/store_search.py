@@ -86,12 +86,9 @@ class StoreSearch:
         if state is None:
             return
         opened = state.store.take()
-        try:
-            if opened is not None:
-                with translated(self._name, self._settings.timeout_seconds):
-                    await self._close(opened, state.workers)
-        finally:
-            state.workers.close()
+        if opened is not None:
+            with translated(self._name, self._settings.timeout_seconds):
+                await self._close(opened, state.workers)
 
     def _open(self) -> OpenStore:
         """The store, ready; blocks."""
@@ -114,7 +111,7 @@ class StoreSearch:
         if close is None:
             return
         async with asyncio.timeout(self._settings.timeout_seconds):
-            done = await workers.start(close)
+            done = await workers.run(close)
             if isawaitable(done):
                 await done
 
