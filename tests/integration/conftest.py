@@ -74,7 +74,8 @@ ELASTICSEARCH = ServerKind(
         "discovery.type": "single-node",
         "xpack.security.enabled": "false",
         "cluster.routing.allocation.disk.threshold_enabled": "false",
-        "ES_JAVA_OPTS": "-Xms512m -Xmx512m",
+        # The quick compiler alone: a node is up in half the time.
+        "ES_JAVA_OPTS": "-Xms512m -Xmx512m -XX:TieredStopAtLevel=1",
     },
 )
 POSTGRES = ServerKind(
