@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, cast
 
 from evidence_lookup.adapters.merging import Merger
@@ -13,7 +14,7 @@ from evidence_lookup.adapters.milvus.query_words import MAX_QUERY_CHARACTERS
 from evidence_lookup.adapters.milvus.settings import MilvusSettings
 from evidence_lookup.adapters.vector_store.langchain import lookup_embeddings
 from evidence_lookup.adapters.vector_store.scores import as_similarity, similarity_semantics
-from evidence_lookup.adapters.vector_store.store_search import PATH
+from evidence_lookup.adapters.vector_store.store_search import PATH, probe_vector
 from evidence_lookup.adapters.vector_store.workers import OpenedOnce, Workers
 from evidence_lookup.domain.errors import MissingExtraError
 from evidence_lookup.domain.hit import SearchMode
@@ -52,13 +53,22 @@ class MilvusStoreSearch:
         )
 
     async def probe(self) -> SearchCapabilities:
-        """As `KnowledgeSearchPort.probe`; asks the server each time."""
+        """As `KnowledgeSearchPort.probe`; opens the stores and searches for one row each time."""
         layout = await self._connection.layout(fresh=True)
+        modes = frozenset(SearchMode) if layout.has_keyword else frozenset({SearchMode.DENSE})
+
+        async def open_stores(driver: Driver) -> None:
+            for mode in modes - {SearchMode.HYBRID}:
+                await cast("_WithStores", driver).store(mode)
+
+        await self._connection.call(open_stores)
+        query = RowQuery(SearchMode.DENSE, probe_vector(layout.dimension), "", "", limit=1)
+        await _fetch(self._connection, query)
         return SearchCapabilities(
             path=PATH,
             dimension=layout.dimension,
             semantics=similarity_semantics(layout.semantics),
-            modes=frozenset(SearchMode) if layout.has_keyword else frozenset({SearchMode.DENSE}),
+            modes=modes,
             max_top_k=search.MAX_ROWS,
             max_query_characters=MAX_QUERY_CHARACTERS,
             embedder=layout.model,
@@ -83,7 +93,7 @@ class _WithStores:
         self._workers = Workers()
 
         def make(mode: SearchMode) -> "AttachedMilvus":
-            return _made(mode, settings, uri, embedder)
+            return _made(mode, settings, uri, driver, embedder)
 
         self._stores = {
             mode: OpenedOnce(
@@ -103,16 +113,17 @@ class _WithStores:
         return await self._stores[mode].get()
 
     async def close(self) -> None:
-        """Close the client and the stores' own ones."""
-        made = [store for one in self._stores.values() if (store := one.take()) is not None]
-        for store in made:
-            await store.aclient.close()
-            await self._workers.run(store.client.close)
-        await self._driver.close()
+        """Close the client and the stores' own ones, all of them though one fails."""
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self._driver.close)
+            for one in self._stores.values():
+                store = one.take()
+                if store is not None:
+                    stack.push_async_callback(self._workers.run, store.client.close)
 
 
 def _made(
-    mode: SearchMode, settings: MilvusSettings, uri: str, embedder: Embedder
+    mode: SearchMode, settings: MilvusSettings, uri: str, driver: Driver, embedder: Embedder
 ) -> "AttachedMilvus":
     embeddings = lookup_embeddings(embedder)
     try:
@@ -120,8 +131,8 @@ def _made(
     except ImportError as error:
         raise MissingExtraError("vectorstore", "the VectorStore path over Milvus") from error
     if mode is SearchMode.KEYWORD:
-        return milvus_stores.keyword_store(settings, uri)
-    return milvus_stores.dense_store(settings, uri, embeddings)
+        return milvus_stores.keyword_store(settings, uri, driver)
+    return milvus_stores.dense_store(settings, uri, driver, embeddings)
 
 
 async def _fetch(connection: MilvusConnection, query: RowQuery) -> Sequence[Row]:

@@ -31,10 +31,21 @@ from evidence_lookup.ports.knowledge_search import (
 if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore
 
+    from evidence_lookup.ports.embedder import Vectors
+
 MAX_HITS = 10_000
 MAX_QUERY_CHARACTERS = 8_192
 PATH = "vectorstore"
 _SPARE = 8
+
+
+def probe_vector(dimension: int) -> "Vectors":
+    """Some unit vector to search for."""
+    import numpy as np
+
+    vector = np.zeros(dimension, dtype=np.float32)
+    vector[0] = 1.0
+    return vector
 
 
 class StoreSearch:
@@ -64,10 +75,7 @@ class StoreSearch:
 
     async def probe(self) -> SearchCapabilities:
         """As `KnowledgeSearchPort.probe`, by a search for one hit; the model is not known."""
-        import numpy as np
-
-        vector = np.zeros(self._embedder.dimension, dtype=np.float32)
-        vector[0] = 1.0
+        vector = probe_vector(self._embedder.dimension)
         await self.search(KnowledgeSearchRequest("probe", vector, top_k=1))
         with translated(self._name, self._settings.timeout_seconds):
             opened = await self._states().store.get()

@@ -4,6 +4,7 @@ import asyncio
 import json
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
@@ -20,10 +21,12 @@ from evidence_lookup.adapters.milvus import embedded as embedded_database
 from evidence_lookup.adapters.milvus.driver import pymilvus
 from evidence_lookup.adapters.vector_store import VectorStoreKnowledge, VectorStoreSettings
 from evidence_lookup.domain.errors import (
+    BackendFailedError,
     BackendTimeoutError,
     BackendUnavailableError,
     CollectionMissingError,
     DimensionMismatchError,
+    MissingExtraError,
     SchemaMismatchError,
 )
 from evidence_lookup.domain.filters import HintFilter, Scope
@@ -35,6 +38,7 @@ from evidence_lookup.ports.knowledge_search import KnowledgeSearchRequest
 from evidence_lookup.testing.knowledge_samples import DIMENSION, MODEL, asked, embedded, unit
 
 _SDK = pymilvus()
+_STORES = "evidence_lookup.adapters.vector_store.milvus_stores"
 _WORDS = ("redis timeout retries", "redis cluster", "豆腐 tofu", "timeout", "nothing of it")
 _REPORTED = {
     "COSINE": ScoreSemantics.COSINE,
@@ -303,6 +307,81 @@ async def test_searches_and_writes_pass_one_gate(path: Path) -> None:
         stop.set()
         await asyncio.gather(*watchers)
         assert seen >= 3
+
+
+def connections() -> tuple[int, int]:
+    """How many connections the driver has of its own, asynchronous and blocking."""
+    managers: Any = import_module("pymilvus.client.connection_manager")
+    return (
+        len(managers.AsyncConnectionManager.get_instance()._dedicated),
+        len(managers.ConnectionManager.get_instance()._dedicated),
+    )
+
+
+@pytest.mark.parametrize("mode", SearchMode)
+async def test_a_first_burst_leaves_no_connection(path: Path, mode: SearchMode) -> None:
+    """However many searches come first at once, few connections are made and none stays."""
+    async with both(MilvusSettings(str(path))) as (sdk, stores):
+        await sdk.prepare(model=MODEL, dimension=DIMENSION)
+        await sdk.upsert([embedded("a")])
+        await sdk.aclose()
+        before = connections()
+        lists = 2 if mode is SearchMode.HYBRID else 1
+        for _ in range(2):
+            await asyncio.gather(*(stores.search(asked(mode=mode)) for _ in range(16)))
+            assert connections() == (before[0] + 1, before[1] + lists)
+            await stores.aclose()
+            assert connections() == before
+
+
+async def test_all_is_closed_though_one_part_fails(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client that cannot be closed is told of, and leaves no other one open."""
+    async with both(MilvusSettings(str(path))) as (sdk, stores):
+        await sdk.prepare(model=MODEL, dimension=DIMENSION)
+        await sdk.aclose()
+        before = connections()
+        await stores.search(asked(mode=SearchMode.HYBRID))
+        close, closed = _SDK.MilvusClient.close, 0
+
+        def fail_first(client: Any) -> None:
+            nonlocal closed
+            closed += 1
+            close(client)
+            if closed == 1:
+                raise OSError("cannot close")
+
+        monkeypatch.setattr(_SDK.MilvusClient, "close", fail_first)
+        with pytest.raises(OSError, match="cannot close"):
+            await stores.aclose()
+        assert closed == 2
+        assert connections() == before
+
+
+@pytest.mark.parametrize("is_empty", [True, False])
+async def test_the_probe_goes_through_the_stores(
+    path: Path, monkeypatch: pytest.MonkeyPatch, is_empty: bool
+) -> None:
+    """Where a search would fail the probe fails alike: the library is missing, or broken."""
+    async with both(MilvusSettings(str(path))) as (sdk, stores):
+        await sdk.prepare(model=MODEL, dimension=DIMENSION)
+        if not is_empty:
+            await sdk.upsert([embedded("a")])
+        with monkeypatch.context() as missing:
+            missing.setitem(sys.modules, "langchain_milvus", None)
+            missing.delitem(sys.modules, _STORES, raising=False)
+            package = import_module(_STORES.rpartition(".")[0])
+            missing.delattr(package, "milvus_stores", raising=False)
+            for call in (stores.probe(), stores.search(asked())):
+                with pytest.raises(MissingExtraError, match=r"evidence-lookup\[vectorstore\]"):
+                    await call
+        assert (await stores.probe()).modes == frozenset(SearchMode)
+        own: Any = import_module("langchain_milvus").Milvus
+        monkeypatch.delattr(own, "asimilarity_search_with_score_by_vector")
+        for call in (stores.probe(), stores.search(asked())):
+            with pytest.raises(BackendFailedError, match="asimilarity_search_with_score_by_vector"):
+                await call
 
 
 def child_of(path: Path) -> "subprocess.Popen[bytes]":
