@@ -26,7 +26,7 @@ async def send(connection: ElasticsearchConnection, actions: Iterable[Action]) -
         answer = await connection.call(partial(_bulk, index=settings.index, lines=lines))
         failures = _failures(answer)
         if failures:
-            connection.forget_layout()
+            connection.known_layout.forget()
             raise items_refused(failures, len(batch), settings)
 
 

@@ -2,16 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import TypeVar
-
-import anyio.to_thread
+from typing import TypeAlias, TypeVar
 
 from evidence_lookup.adapters.elasticsearch.driver import Driver, load, open_driver
-from evidence_lookup.adapters.elasticsearch.errors import translated
+from evidence_lookup.adapters.elasticsearch.errors import not_opened, translated
 from evidence_lookup.adapters.elasticsearch.layout import Layout, read_layout
 from evidence_lookup.adapters.elasticsearch.settings import ElasticsearchSettings
+from evidence_lookup.adapters.known_layout import KnownLayout
 from evidence_lookup.adapters.per_loop import PerLoop
+from evidence_lookup.adapters.shared_client import SharedClient
 from evidence_lookup.adapters.to_the_end import ToTheEnd
 from evidence_lookup.domain.errors import BackendError
 
@@ -20,50 +19,21 @@ T = TypeVar("T")
 _write_locks: PerLoop[dict[tuple[str, str], asyncio.Lock]] = PerLoop(
     dict[tuple[str, str], asyncio.Lock]
 )
+_Kept: TypeAlias = tuple[Driver, AsyncGenerator[None, None]]
 
 
 class _LoopState:
-    """What belongs to one event loop; its client is closed when the last call on it is done."""
+    """What belongs to one event loop."""
 
-    def __init__(self, settings: ElasticsearchSettings) -> None:
-        self.layout: Layout | None = None
+    def __init__(self, connection: "ElasticsearchConnection") -> None:
+        settings = connection.settings
         self.writes = ToTheEnd()
-        self._settings = settings
-        self._opening = asyncio.Lock()
-        self._opened: tuple[Driver, AsyncGenerator[None, None]] | None = None
-        self._calls = 0
-        self._is_left = False
-
-    @asynccontextmanager
-    async def calling(self) -> AsyncGenerator[Driver, None]:
-        """The open client; inside, it stays open."""
-        self._calls += 1
-        try:
-            yield await self._open()
-        finally:
-            self._calls -= 1
-            await self._close_if_idle()
-
-    async def leave(self) -> None:
-        """Close it as soon as nobody calls."""
-        self._is_left = True
-        await self._close_if_idle()
-
-    async def _open(self) -> Driver:
-        async with self._opening:
-            if self._opened is None:
-                await anyio.to_thread.run_sync(load)
-                driver = open_driver(self._settings)
-                keeper = _kept(driver)
-                await anext(keeper)
-                self._opened = (driver, keeper)
-            return self._opened[0]
-
-    async def _close_if_idle(self) -> None:
-        if self._is_left and not self._calls and self._opened is not None:
-            (_, keeper), self._opened = self._opened, None
-            # A cancelled caller must still close it.
-            await asyncio.shield(asyncio.ensure_future(_closed(keeper)))
+        self.client = SharedClient(
+            lambda: _opened(settings), _closed, seconds=settings.timeout_seconds
+        )
+        self.layout = KnownLayout(
+            lambda: connection.call(lambda driver: read_layout(driver, settings))
+        )
 
 
 class ElasticsearchConnection:
@@ -71,7 +41,7 @@ class ElasticsearchConnection:
 
     def __init__(self, settings: ElasticsearchSettings) -> None:
         self.settings = settings
-        self._states = PerLoop(lambda: _LoopState(settings))
+        self._states = PerLoop(lambda: _LoopState(self))
 
     async def call(self, do: Callable[[Driver], Awaitable[T]]) -> T:
         """What *do* gives with an open client.
@@ -82,29 +52,23 @@ class ElasticsearchConnection:
         """
         state = self._states()
         try:
-            async with state.calling() as driver:
+            async with state.client.calling() as (driver, _):
                 with translated(self.settings):
                     return await do(driver)
         except BackendError:
-            state.layout = None
+            state.layout.forget()
             raise
+        except TimeoutError as error:
+            raise not_opened(self.settings) from error
 
-    async def layout(self, *, fresh: bool = False) -> Layout:
-        """What the index is like, asked once until something fails.
+    @property
+    def known_layout(self) -> KnownLayout[Layout]:
+        """What the index is like, as this event loop knows it.
 
-        Raises:
-            SchemaMismatchError: it cannot be used as it stands.
-            BackendError: as for `call`.
+        Reading it raises SchemaMismatchError where it cannot be used as it stands, and what `call`
+        raises.
         """
-        state = self._states()
-        layout = None if fresh else state.layout
-        if layout is None:
-            layout = state.layout = await self.call(lambda one: read_layout(one, self.settings))
-        return layout
-
-    def forget_layout(self) -> None:
-        """Ask anew, after the index was made or dropped."""
-        self._states().layout = None
+        return self._states().layout
 
     async def write(self, work: Callable[[], Awaitable[T]]) -> T:
         """Run *work* with no other write beside it, and to its end, whoever gives up waiting."""
@@ -121,11 +85,20 @@ class ElasticsearchConnection:
         await self._states().writes.join()
         state = self._states.take()
         if state is not None:
-            await state.leave()
+            await state.client.leave()
 
 
-async def _closed(keeper: AsyncGenerator[None, None]) -> None:
-    await keeper.aclose()
+async def _opened(settings: ElasticsearchSettings) -> _Kept:
+    # Whoever gives up waiting leaves the thread to itself.
+    await asyncio.to_thread(load)
+    driver = open_driver(settings)
+    keeper = _kept(driver)
+    await anext(keeper)
+    return driver, keeper
+
+
+async def _closed(kept: _Kept) -> None:
+    await kept[1].aclose()
 
 
 async def _kept(driver: Driver) -> AsyncGenerator[None, None]:

@@ -81,6 +81,14 @@ def translate(error: Exception, settings: ElasticsearchSettings) -> BackendError
             return BackendFailedError(f"{where} refused ({type(error).__name__}): {text}")
 
 
+def not_opened(settings: ElasticsearchSettings) -> BackendTimeoutError:
+    """The error for a client that takes too long to open; says so without the driver."""
+    return BackendTimeoutError(
+        f"the client of Elasticsearch was not open within {settings.timeout_seconds:g} s "
+        "(elasticsearch.timeout-seconds); its modules take long to load"
+    )
+
+
 def items_refused(
     failures: Sequence[tuple[str, int, Mapping[str, Any]]],
     total: int,

@@ -47,7 +47,7 @@ class ElasticsearchKnowledge:
 
     async def probe(self) -> SearchCapabilities:
         """As `KnowledgeSearchPort.probe`; asks the server each time."""
-        layout = await self._connection.layout(fresh=True)
+        layout = await self._connection.known_layout.get(fresh=True)
         keyword = (
             set[SearchMode]()
             if layout.keyword_field is None

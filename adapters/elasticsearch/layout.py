@@ -22,18 +22,19 @@ Fields = Mapping[str, Any]
 
 @frozen
 class Layout:
-    """One index; `model` is known for own ones.
+    """One index by its own name, which may not be the one that is set; `model` is of own ones.
 
     `keyword_field` is searched by words, or None where no field can be. `is_exact` says that its
     vectors are searched at their full precision. `root` is the mapping itself, for filters.
     """
 
+    index: str
     dimension: int
     similarity: str
     is_exact: bool
     keyword_field: str | None
     model: str | None
-    root: Fields = field(eq=False, repr=False)
+    root: Fields = field(repr=False)
 
     @property
     def is_own(self) -> bool:
@@ -59,7 +60,8 @@ async def read_layout(driver: Driver, settings: ElasticsearchSettings) -> Layout
             f"{settings.index!r} (elasticsearch.index) stands for {len(answer)} indexes "
             f"({', '.join(sorted(answer))}): name one"
         )
-    root = cast("Fields", next(iter(answer.values())).get("mappings", {}))
+    ((index, described),) = answer.items()
+    root = cast("Fields", described.get("mappings", {}))
     mark = _mark(root)
     model = str(mark["model"]) if mark is not None else None
     if mark is not None and mark.get("schema") != SCHEMA:
@@ -72,6 +74,7 @@ async def read_layout(driver: Driver, settings: ElasticsearchSettings) -> Layout
     _check_fields(fields, settings, is_own=mark is not None)
     vector = fields[settings.vector_field]
     return Layout(
+        index=index,
         dimension=int(vector["dims"]),
         similarity=str(vector.get("similarity", "cosine")),
         is_exact=vector.get("index_options", {}).get("type", "hnsw") in _EXACT,

@@ -24,11 +24,6 @@ _INT64 = range(-(2**63), 2**63)
 _NOTHING: dict[str, Any] = {"match_none": {}}
 
 
-def is_mapped(name: str, layout: Layout, settings: ElasticsearchSettings) -> bool:
-    """Whether the mapping knows the metadata's *name*."""
-    return _found(name, layout, settings) is not None
-
-
 def metadata_clause(
     name: str, values: Sequence[Value], layout: Layout, settings: ElasticsearchSettings
 ) -> dict[str, Any]:

@@ -6,7 +6,6 @@ are there), then sorted here; so is any list of an index that others made, whose
 cannot sort by, and of which rows may fall away when they are judged by their metadata.
 """
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,13 +16,11 @@ from evidence_lookup.adapters.elasticsearch.client import ElasticsearchConnectio
 from evidence_lookup.adapters.elasticsearch.driver import Driver, body_of
 from evidence_lookup.adapters.elasticsearch.helper_fields import EVIDENCE_KEY
 from evidence_lookup.adapters.elasticsearch.layout import Layout
-from evidence_lookup.adapters.elasticsearch.metadata_filter import is_mapped
 from evidence_lookup.adapters.elasticsearch.rows import FoundRow, found_row, source_fields
-from evidence_lookup.adapters.merging import Merged, Merger, list_length, parts
+from evidence_lookup.adapters.known_layout import LayoutChangedError
+from evidence_lookup.adapters.merging import Merged, Merger, mode_to_run
 from evidence_lookup.adapters.similarity import similarity
 from evidence_lookup.adapters.vectors import check_vector
-from evidence_lookup.adapters.versions import newest_versions
-from evidence_lookup.domain.errors import UnsupportedModeError
 from evidence_lookup.domain.filters import is_allowed
 from evidence_lookup.domain.hit import KnowledgeSearchHit, SearchMode
 from evidence_lookup.domain.score import Score, ScoreSemantics
@@ -45,34 +42,15 @@ async def search(
     connection: ElasticsearchConnection, request: KnowledgeSearchRequest, *, merger: Merger
 ) -> KnowledgeSearchResponse:
     """The answer of `KnowledgeSearchPort.search`."""
-    if request.vector is None and request.mode is not SearchMode.KEYWORD:
-        raise UnsupportedModeError(f"a {request.mode} search needs the query's vector")
-    layout = await _layout(connection, request)
-    mode, degraded = _mode(request, layout)
-    if request.vector is not None:
-        check_vector(request.vector, layout.dimension, what="the query's vector")
-    hits = await _Search(connection, request, layout).hits(mode, merger)
-    return KnowledgeSearchResponse(hits=hits, mode=mode, path=PATH, degraded=degraded)
 
+    async def attempt(layout: Layout) -> KnowledgeSearchResponse:
+        mode, degraded = mode_to_run(request, has_keyword=layout.keyword_field is not None)
+        if request.vector is not None:
+            check_vector(request.vector, layout.dimension, what="the query's vector")
+        hits = await _Search(connection, request, layout).hits(mode, merger)
+        return KnowledgeSearchResponse(hits=hits, mode=mode, path=PATH, degraded=degraded)
 
-async def _layout(connection: ElasticsearchConnection, request: KnowledgeSearchRequest) -> Layout:
-    layout = await connection.layout()
-    asked = query.conditions(request.scope, request.hint_filter)
-    is_known = layout.is_own or all(
-        is_mapped(name, layout, connection.settings) for name, _ in asked
-    )
-    # A mapping that others keep may have learnt the name since.
-    return layout if is_known else await connection.layout(fresh=True)
-
-
-def _mode(request: KnowledgeSearchRequest, layout: Layout) -> tuple[SearchMode, tuple[str, ...]]:
-    if layout.keyword_field is not None or request.mode is SearchMode.DENSE:
-        return request.mode, ()
-    if request.vector is None:
-        raise UnsupportedModeError(
-            "the index has no field of words, and a dense search needs the query's vector"
-        )
-    return SearchMode.DENSE, (f"{request.mode}_unavailable",)
+    return await connection.known_layout.search(attempt)
 
 
 @frozen
@@ -85,24 +63,15 @@ class _Search:
 
     async def hits(self, mode: SearchMode, merger: Merger) -> tuple[KnowledgeSearchHit, ...]:
         """What is found in *mode*, which the index can run."""
-        wanted = min(list_length(mode, self.request.top_k), MAX_ROWS)
-        lists = await asyncio.gather(*(self._rows(part, wanted) for part in parts(mode)))
-        versions = newest_versions(row for rows in lists for row in rows)
-        rows: dict[str, FoundRow] = {}
-        entries: dict[SearchMode, list[tuple[str, Score]]] = {}
-        for part, found in zip(parts(mode), lists, strict=True):
-            kept = [
-                row for row in found if row.version is None or row.version == versions[row.doc_id]
-            ]
-            for row in kept:
-                rows.setdefault(row.id, row)
-            entries[part] = [(row.id, row.score) for row in kept]
-        merged = merger.merged(entries, top_k=self.request.top_k)
-        return tuple(self._hit(rows[one.key], one) for one in merged)
+        found = await merger.merged_rows(
+            mode, self._rows, lambda row, _: row.score, top_k=self.request.top_k
+        )
+        return tuple(self._hit(row, merged) for row, merged in found)
 
     async def _rows(self, mode: SearchMode, wanted: int) -> list[FoundRow]:
         """The best *wanted* rows in scope, ties by id."""
         asked = self._asked(mode)
+        wanted = min(wanted, MAX_ROWS)
         if wanted < 1 or asked is None:
             return []
         is_sorted = mode is SearchMode.KEYWORD and self.layout.is_own
@@ -167,8 +136,12 @@ class _Search:
             )
             return body_of(answer, "hits")
 
-        found = await self.connection.call(ask)
-        return [found_row(hit, mode, self.layout, settings) for hit in found["hits"]["hits"]]
+        hits = (await self.connection.call(ask))["hits"]["hits"]
+        if any(hit.get("_index", self.layout.index) != self.layout.index for hit in hits):
+            raise LayoutChangedError(
+                f"{settings.index!r} (elasticsearch.index) became another index during the search"
+            )
+        return [found_row(hit, mode, self.layout, settings) for hit in hits]
 
     def _hit(self, row: FoundRow, merged: Merged) -> KnowledgeSearchHit:
         return KnowledgeSearchHit(

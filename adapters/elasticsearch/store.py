@@ -43,7 +43,7 @@ async def prepare(connection: ElasticsearchConnection, *, model: str, dimension:
         return True
 
     made = await connection.write(lambda: connection.call(create))
-    layout = await connection.layout(fresh=True)
+    layout = await connection.known_layout.get(fresh=True)
     check_fit(
         stored_model=layout.model,
         stored_dimension=layout.dimension,
@@ -115,12 +115,12 @@ async def drop(connection: ElasticsearchConnection) -> None:
             lambda driver: driver.indices.delete(index=index, ignore_unavailable=True)
         )
     )
-    connection.forget_layout()
+    connection.known_layout.forget()
 
 
 async def _layout(connection: ElasticsearchConnection) -> Layout:
     # Asked anew, since a write into a missing index would make one of no particular mapping.
-    return await connection.layout(fresh=True)
+    return await connection.known_layout.get(fresh=True)
 
 
 def _check_ids(doc_ids: Collection[str], layout: Layout, settings: ElasticsearchSettings) -> None:

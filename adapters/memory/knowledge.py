@@ -10,13 +10,12 @@ from attrs import frozen
 
 from evidence_lookup.adapters.chunks import check_one_document
 from evidence_lookup.adapters.memory.bm25 import bm25
-from evidence_lookup.adapters.merging import Merged, Merger, list_length, parts
+from evidence_lookup.adapters.merging import Merged, Merger, list_length, mode_to_run, parts
 from evidence_lookup.adapters.vectors import check_vector
 from evidence_lookup.domain.document import Chunk
 from evidence_lookup.domain.errors import (
     CollectionMissingError,
     InvalidChunkError,
-    UnsupportedModeError,
 )
 from evidence_lookup.domain.filters import is_allowed
 from evidence_lookup.domain.fusion import Fusion, reciprocal_rank
@@ -67,14 +66,13 @@ class MemoryKnowledge:
 
     async def search(self, request: KnowledgeSearchRequest) -> KnowledgeSearchResponse:
         """As `KnowledgeSearchPort.search`."""
-        if request.vector is None and request.mode is not SearchMode.KEYWORD:
-            raise UnsupportedModeError(f"a {request.mode} search needs the query's vector")
+        mode, _ = mode_to_run(request)
         collection = self._there()
         if request.vector is not None:
             check_vector(request.vector, collection.dimension, what="the query's vector")
         # Writes put a new collection in place, so that a thread reads one that nobody changes.
         hits = await anyio.to_thread.run_sync(self._find, collection, request)
-        return KnowledgeSearchResponse(hits=hits, mode=request.mode, path=_PATH)
+        return KnowledgeSearchResponse(hits=hits, mode=mode, path=_PATH)
 
     async def probe(self) -> SearchCapabilities:
         """As `KnowledgeSearchPort.probe`."""

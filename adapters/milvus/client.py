@@ -4,67 +4,66 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeVar
-from weakref import WeakKeyDictionary
+from typing import TypeAlias, TypeVar
 
 from evidence_lookup.adapters.cancellable import cancellable
+from evidence_lookup.adapters.known_layout import KnownLayout
 from evidence_lookup.adapters.milvus import embedded
 from evidence_lookup.adapters.milvus.driver import Driver, open_driver, pymilvus
 from evidence_lookup.adapters.milvus.errors import gone, is_gone, is_not_loaded, translated
 from evidence_lookup.adapters.milvus.gate import Gate
 from evidence_lookup.adapters.milvus.schema import Layout, read_layout
 from evidence_lookup.adapters.milvus.settings import MilvusSettings
+from evidence_lookup.adapters.per_loop import PerLoop
+from evidence_lookup.adapters.shared_client import SharedClient
 from evidence_lookup.adapters.to_the_end import ToTheEnd
 from evidence_lookup.domain.errors import BackendError
 
 T = TypeVar("T")
 OpenClient = Callable[[MilvusSettings, str], Awaitable[Driver]]
-_gates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Path, Gate]] = WeakKeyDictionary()
-
-
-class _Client:
-    """An open driver, closed when its last call is done: closing it cancels those that run."""
-
-    def __init__(self, driver: Driver) -> None:
-        self.driver = driver
-        self._calls = 0
-        self._is_left = False
-
-    @asynccontextmanager
-    async def calling(self) -> AsyncGenerator[Driver, None]:
-        """Inside, it stays open."""
-        self._calls += 1
-        try:
-            yield self.driver
-        finally:
-            self._calls -= 1
-            await self._close_if_idle()
-
-    async def leave(self) -> None:
-        """Close it as soon as nobody calls; no new call may begin."""
-        self._is_left = True
-        await self._close_if_idle()
-
-    async def _close_if_idle(self) -> None:
-        if self._is_left and not self._calls:
-            # A cancelled caller must still close it.
-            await asyncio.shield(asyncio.ensure_future(self.driver.close()))
+_Opened: TypeAlias = tuple[Driver, embedded.Lease | None]
+_gates = PerLoop(dict[Path | tuple[str, str, str], Gate])
 
 
 class _LoopState:
     """What belongs to one event loop."""
 
-    def __init__(self, path: Path | None) -> None:
-        self.opening = asyncio.Lock()
-        self.client: _Client | None = None
-        self.layout: Layout | None = None
-        self.leased = False
+    def __init__(self, connection: "MilvusConnection") -> None:
+        self._connection = connection
+        self.leases: set[embedded.Lease] = set()
+        self.client = self.new_client()
         self.writes = ToTheEnd()
-        loop = asyncio.get_running_loop()
-        if path is None:
-            self.gate = Gate(closing=False)
-        else:  # two adapters on one file must pass the same gate
-            self.gate = _gates.setdefault(loop, {}).setdefault(path, Gate(closing=True))
+        settings = connection.settings
+        self.layout = KnownLayout(
+            lambda: connection.call(lambda driver: read_layout(driver, settings))
+        )
+        # Two adapters on one collection pass the same gate, and in an embedded database all do.
+        path = settings.path
+        key = path or (settings.uri, settings.database, settings.collection)
+        self.gate = _gates().setdefault(key, Gate(closing=path is not None))
+
+    def new_client(self) -> SharedClient[_Opened]:
+        """One that is not open yet."""
+        connection = self._connection
+        return SharedClient(
+            lambda: connection.open(self.leases),
+            self._close,
+            seconds=connection.settings.timeout_seconds,
+        )
+
+    async def _close(self, opened: _Opened) -> None:
+        driver, lease = opened
+        try:
+            await driver.close()
+        finally:
+            if lease is not None:
+                self.leases.discard(lease)
+                await asyncio.to_thread(lease.give_back)
+
+    async def give_back(self) -> None:
+        """Let the embedded database go."""
+        while self.leases:
+            await asyncio.to_thread(self.leases.pop().give_back)
 
 
 class MilvusConnection:
@@ -84,11 +83,10 @@ class MilvusConnection:
             MissingExtraError, SettingsError: the embedded database cannot be opened.
         """
         state = self._state()
-        client: _Client | None = None
+        client = state.client
         try:
             with translated(self.settings):
-                client = await self._open(state)
-                async with client.calling() as driver:
+                async with client.calling() as (driver, _):
                     try:
                         return await cancellable(do(driver))
                     except Exception as error:
@@ -102,21 +100,18 @@ class MilvusConnection:
             await self._discard(state, client)
             raise
 
-    async def layout(self, *, fresh: bool = False) -> Layout:
-        """What the collection is like, asked once until something fails.
+    @property
+    def known_layout(self) -> KnownLayout[Layout]:
+        """What the collection is like, as this event loop knows it.
 
-        Raises:
-            SchemaMismatchError: it cannot be used as it stands.
-            BackendError: as for `call`.
+        Reading it raises SchemaMismatchError where it cannot be used as it stands, and what `call`
+        raises.
         """
-        state = self._state()
-        if fresh or state.layout is None:
-            state.layout = await self.call(lambda driver: read_layout(driver, self.settings))
-        return state.layout
+        return self._state().layout
 
-    def forget_layout(self) -> None:
-        """Ask anew, after the collection was made or dropped."""
-        self._state().layout = None
+    async def layout(self, *, fresh: bool = False) -> Layout:
+        """As `KnownLayout.get` of `known_layout`."""
+        return await self.known_layout.get(fresh=fresh)
 
     @asynccontextmanager
     async def reading(self) -> AsyncGenerator[None, None]:
@@ -131,7 +126,7 @@ class MilvusConnection:
         async def alone() -> T:
             async with state.gate.writing():
                 # A small write into a removed file is acknowledged, and lost.
-                if state.client is not None and is_gone(self.settings):
+                if state.client.is_open and is_gone(self.settings):
                     raise gone(self.settings)
                 return await work()
 
@@ -144,52 +139,58 @@ class MilvusConnection:
             state = self._states.pop(one)
             if one is loop:
                 await state.writes.join()
-                await self._leave_client(state)
-            await self._give_back(state)
+                await state.client.leave()
+            await state.give_back()
 
     def _state(self) -> _LoopState:
         loop = asyncio.get_running_loop()
         state = self._states.get(loop)
         if state is None:
-            state = self._states[loop] = _LoopState(self.settings.path)
+            state = self._states[loop] = _LoopState(self)
         return state
 
-    async def _open(self, state: _LoopState) -> _Client:
-        # Whoever waits for others to open it waits no longer than for a call: on a server that does
-        # not answer they would all try, one after the other.
-        async with asyncio.timeout(self.settings.timeout_seconds):
-            await state.opening.acquire()
+    async def open(self, leases: set[embedded.Lease]) -> _Opened:
+        """An open client; on an embedded database with a lease of its own, noted in *leases*."""
+        lease = None
+        uri = self.settings.uri
+        if self.settings.path is not None:
+            # Starting it waits half a second, and importing it compiles.
+            lease = await _leased(self.settings.path)
+            leases.add(lease)
+            uri = lease.address
         try:
-            if state.client is None:
-                path = self.settings.path
-                uri = self.settings.uri
-                if path is not None:
-                    await self._give_back(state)
-                    # Starting it waits half a second, and importing it compiles.
-                    uri = await asyncio.to_thread(embedded.acquire, path)
-                    state.leased = True
-                await asyncio.to_thread(pymilvus)
-                open_client = self._open_client or open_driver
-                state.client = _Client(await cancellable(open_client(self.settings, uri)))
-            return state.client
-        finally:
-            state.opening.release()
+            await asyncio.to_thread(pymilvus)
+            open_client = self._open_client or open_driver
+            return await cancellable(open_client(self.settings, uri)), lease
+        except BaseException:
+            if lease is not None:
+                leases.discard(lease)
+                # In a thread that nobody has to wait for.
+                asyncio.get_running_loop().run_in_executor(None, lease.give_back)
+            raise
 
-    async def _discard(self, state: _LoopState, failed: _Client | None) -> None:
+    async def _discard(self, state: _LoopState, failed: SharedClient[_Opened]) -> None:
         """Forget what may be stale: the layout, and the client unless its database still runs."""
-        state.layout = None
+        state.layout.forget()
         path = self.settings.path
         if path is not None and await asyncio.to_thread(embedded.is_running, path):
             return
-        if state.client is failed:  # or else another caller was first
-            await self._leave_client(state)
+        if state.client is failed and failed.is_open:  # or else another caller was first
+            state.client = state.new_client()
+            await failed.leave()
 
-    async def _leave_client(self, state: _LoopState) -> None:
-        client, state.client = state.client, None
-        if client is not None:
-            await client.leave()
 
-    async def _give_back(self, state: _LoopState) -> None:
-        if state.leased and self.settings.path is not None:
-            state.leased = False
-            await asyncio.to_thread(embedded.release, self.settings.path)
+async def _leased(path: Path) -> embedded.Lease:
+    """A lease on *path*; one that comes when nobody waits for it any more is given back."""
+    leasing = asyncio.ensure_future(asyncio.to_thread(embedded.Lease, path))
+    try:
+        await asyncio.wait([leasing])
+    except asyncio.CancelledError:
+        leasing.add_done_callback(_give_back_late)
+        raise
+    return leasing.result()
+
+
+def _give_back_late(leasing: "asyncio.Future[embedded.Lease]") -> None:
+    if not leasing.cancelled() and leasing.exception() is None:
+        leasing.get_loop().run_in_executor(None, leasing.result().give_back)

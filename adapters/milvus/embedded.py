@@ -51,6 +51,23 @@ def acquire(path: Path) -> str:
         return address
 
 
+class Lease:
+    """A running server on a file, until it is given back."""
+
+    def __init__(self, path: Path) -> None:
+        """As `acquire`; blocks."""
+        self._path = path
+        self._is_given_back = False
+        self.address = acquire(path)
+
+    def give_back(self) -> None:
+        """As `release`, once; repeating is safe. May block."""
+        with _lock:
+            is_given_back, self._is_given_back = self._is_given_back, True
+        if not is_given_back:
+            release(self._path)
+
+
 def release(path: Path) -> None:
     """Give one lease back; with the last one the server ends and the file is free. May block."""
     with _lock:

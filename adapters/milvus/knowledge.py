@@ -43,7 +43,7 @@ class MilvusKnowledge:
 
     async def probe(self) -> SearchCapabilities:
         """As `KnowledgeSearchPort.probe`; asks the server each time."""
-        layout = await self._connection.layout(fresh=True)
+        layout = await self._connection.known_layout.get(fresh=True)
         keyword = (
             {SearchMode.KEYWORD, SearchMode.HYBRID} if layout.has_keyword else set[SearchMode]()
         )

@@ -5,12 +5,11 @@ longer than asked until its last row scores worse than the last one wanted (or `
 there), then sorted here.
 """
 
-import asyncio
 from collections.abc import Callable
 
 from attrs import frozen
 
-from evidence_lookup.adapters.merging import Merged, Merger, list_length, parts
+from evidence_lookup.adapters.merging import Merged, Merger, mode_to_run
 from evidence_lookup.adapters.milvus.client import MilvusConnection
 from evidence_lookup.adapters.milvus.expression import filter_expression
 from evidence_lookup.adapters.milvus.fetch import Fetch, RowQuery, fetch_with_sdk
@@ -19,8 +18,7 @@ from evidence_lookup.adapters.milvus.rows import FoundRow, found_row
 from evidence_lookup.adapters.milvus.schema import Layout
 from evidence_lookup.adapters.similarity import similarity
 from evidence_lookup.adapters.vectors import check_vector
-from evidence_lookup.adapters.versions import newest_versions
-from evidence_lookup.domain.errors import BackendFailedError, UnsupportedModeError
+from evidence_lookup.domain.errors import BackendFailedError
 from evidence_lookup.domain.filters import is_allowed
 from evidence_lookup.domain.hit import KnowledgeSearchHit, SearchMode
 from evidence_lookup.domain.score import Score, ScoreSemantics
@@ -54,33 +52,17 @@ async def search(
     *fetch* asks for each list. Hits are ordered by the backend's own numbers; *reported* turns
     them into the scores that stand in the response.
     """
-    if request.vector is None and request.mode is not SearchMode.KEYWORD:
-        raise UnsupportedModeError(f"a {request.mode} search needs the query's vector")
-    layout = await connection.layout()
-    if request.vector is not None:
-        if request.vector.shape != (layout.dimension,):
-            # Perhaps another process has made the collection anew.
-            layout = await connection.layout(fresh=True)
-        check_vector(request.vector, layout.dimension, what="the query's vector")
-    mode, degraded = _mode(request, layout)
-    one = _Search(connection, request, layout, fetch, reported)
-    async with connection.reading():
-        hits = await one.hits(mode, merger)
-    if not hits and request.vector is not None and connection.settings.path is None:
-        # A server finds nothing in an empty collection for a vector of any length.
-        dimension = (await connection.layout(fresh=True)).dimension
-        check_vector(request.vector, dimension, what="the query's vector")
-    return KnowledgeSearchResponse(hits=hits, mode=mode, path=path, degraded=degraded)
 
+    async def attempt(layout: Layout) -> KnowledgeSearchResponse:
+        mode, degraded = mode_to_run(request, has_keyword=layout.has_keyword)
+        if request.vector is not None:
+            check_vector(request.vector, layout.dimension, what="the query's vector")
+        one = _Search(connection, request, layout, fetch, reported)
+        async with connection.reading():
+            hits = await one.hits(mode, merger)
+        return KnowledgeSearchResponse(hits=hits, mode=mode, path=path, degraded=degraded)
 
-def _mode(request: KnowledgeSearchRequest, layout: Layout) -> tuple[SearchMode, tuple[str, ...]]:
-    if layout.has_keyword or request.mode is SearchMode.DENSE:
-        return request.mode, ()
-    if request.vector is None:
-        raise UnsupportedModeError(
-            "the collection has no keyword index, and a dense search needs the query's vector"
-        )
-    return SearchMode.DENSE, (f"{request.mode}_unavailable",)
+    return await connection.known_layout.search(attempt)
 
 
 @frozen
@@ -95,19 +77,8 @@ class _Search:
 
     async def hits(self, mode: SearchMode, merger: Merger) -> tuple[KnowledgeSearchHit, ...]:
         """What is found in *mode*, which the collection can run."""
-        wanted = list_length(mode, self.request.top_k)
-        lists = await asyncio.gather(*(self._rows(part, wanted) for part in parts(mode)))
-        versions = newest_versions(row for rows in lists for row in rows)
-        rows: dict[str, FoundRow] = {}
-        entries: dict[SearchMode, list[tuple[str, Score]]] = {}
-        for part, found in zip(parts(mode), lists, strict=True):
-            kept = [
-                row for row in found if row.version is None or row.version == versions[row.doc_id]
-            ]
-            rows.update((row.id, row) for row in kept)
-            entries[part] = [(row.id, self._score(row, part)) for row in kept]
-        merged = merger.merged(entries, top_k=self.request.top_k)
-        return tuple(self._hit(rows[one.key], one) for one in merged)
+        found = await merger.merged_rows(mode, self._rows, self._score, top_k=self.request.top_k)
+        return tuple(self._hit(row, merged) for row, merged in found)
 
     async def _rows(self, mode: SearchMode, wanted: int) -> list[FoundRow]:
         """The best *wanted* rows in scope, ties by id."""

@@ -41,7 +41,7 @@ async def prepare(connection: MilvusConnection, *, model: str, dimension: int) -
             made = True
 
     await connection.write(make)
-    layout = await connection.layout(fresh=True)
+    layout = await connection.known_layout.get(fresh=True)
     check_fit(
         stored_model=layout.model,
         stored_dimension=layout.dimension,
@@ -55,7 +55,7 @@ async def upsert(connection: MilvusConnection, chunks: Sequence[EmbeddedChunk]) 
     """See `KnowledgeStore.upsert`; of chunks with one key the last one stays."""
     if not chunks:
         return
-    layout = await connection.layout()
+    layout = await connection.known_layout.get()
     rows = [row_of(chunk, layout, connection.settings) for chunk in chunks]
     batches = list(_batches(_last_of_each_key(rows, connection.settings)))
 
@@ -79,7 +79,7 @@ async def replace_document(
         await delete_documents(connection, (doc_id,))
         return
     settings = connection.settings
-    layout = await connection.layout()
+    layout = await connection.known_layout.get()
     version = time.time_ns()
     rows = _last_of_each_key(
         [row_of(chunk, layout, settings, version=version) for chunk in chunks], settings
@@ -113,7 +113,7 @@ async def delete_documents(connection: MilvusConnection, doc_ids: Sequence[str])
         return
     field = connection.settings.metadata_field
     # Asked first, since a delete in a missing collection is no error everywhere.
-    await connection.layout()
+    await connection.known_layout.get()
 
     async def write() -> None:
         for start in range(0, len(storable), _IDS_PER_CALL):
@@ -142,7 +142,7 @@ async def drop(connection: MilvusConnection) -> None:
             )
 
     await connection.write(write)
-    connection.forget_layout()
+    connection.known_layout.forget()
 
 
 def _last_of_each_key(rows: Sequence[Row], settings: MilvusSettings) -> list[Row]:

@@ -6,6 +6,7 @@ import re
 import socket
 import ssl
 import subprocess
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -19,7 +20,11 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from evidence_lookup.adapters.elasticsearch import ElasticsearchKnowledge, ElasticsearchSettings
+from evidence_lookup.adapters.elasticsearch import (
+    ElasticsearchKnowledge,
+    ElasticsearchSettings,
+    client,
+)
 from evidence_lookup.adapters.elasticsearch.mapping import index_body
 from evidence_lookup.domain.errors import (
     BackendError,
@@ -362,16 +367,33 @@ async def test_a_server_that_hangs(node: Node, url: str) -> None:
 
 
 async def test_a_failure_is_forgotten(node: Node, url: str) -> None:
-    """After a failure the next call asks anew what the index is like, and is served."""
+    """A search that fails asks anew what the index is like, and the next one is served."""
     knowledge = ElasticsearchKnowledge(ElasticsearchSettings(url))
     await search(knowledge)
     node.answers["_search"] = refuses(500, "", "because")
+    node.requests.clear()
     with pytest.raises(BackendFailedError):
         await search(knowledge)
+    assert [one.path for one in node.requests] == ["/knowledge/_search", "/knowledge/_mapping"]
     node.answers.clear()
-    node.requests.clear()
     assert (await search(knowledge)).hits == ()
-    assert [one.path for one in node.requests] == ["/knowledge/_mapping", "/knowledge/_search"]
+    await knowledge.aclose()
+
+
+async def test_modules_that_take_long_to_load(
+    node: Node, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Opening the client ends in time too, for whoever opens it and for whoever waits for that."""
+    monkeypatch.setattr(client, "load", lambda: time.sleep(1))
+    knowledge = ElasticsearchKnowledge(ElasticsearchSettings(url, timeout_seconds=0.1))
+    started = time.monotonic()
+    outcomes = await asyncio.gather(*(search(knowledge) for _ in range(3)), return_exceptions=True)
+    assert time.monotonic() - started < 0.8
+    for one in outcomes:
+        assert isinstance(one, BackendTimeoutError)
+        assert "elasticsearch.timeout-seconds" in str(one)
+    monkeypatch.undo()
+    assert (await search(knowledge)).hits == ()
     await knowledge.aclose()
 
 

@@ -10,6 +10,7 @@ from attrs import evolve
 from elasticsearch import AsyncElasticsearch
 from tests.servers import Server
 
+from evidence_lookup.adapters import known_layout
 from evidence_lookup.adapters.elasticsearch import ElasticsearchKnowledge, ElasticsearchSettings
 from evidence_lookup.domain.errors import (
     DimensionMismatchError,
@@ -78,9 +79,8 @@ class Index:
 
     def opened(self, **settings: Any) -> ElasticsearchKnowledge:
         """The adapter on it."""
-        return ElasticsearchKnowledge(
-            ElasticsearchSettings(self.url, index=self.name, timeout_seconds=60, **settings)
-        )
+        settings = {"index": self.name, "timeout_seconds": 60, **settings}
+        return ElasticsearchKnowledge(ElasticsearchSettings(self.url, **settings))
 
 
 @pytest.fixture
@@ -268,14 +268,14 @@ async def test_R26_whole_numbers_of_64_bits(index: Index, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["text", "keyword", "flattened"])
 async def test_R26_a_value_beyond_ignore_above(index: Index, kind: str) -> None:
     """A value that the index does not keep whole is refused; the longest that it keeps is found."""
-    short = {"type": "keyword", "ignore_above": 300}
-    metadata: dict[str, Any] = {
+    short: dict[str, Any] = {"type": "keyword", "ignore_above": 300}
+    mappings: dict[str, dict[str, Any]] = {
         "text": {"properties": {"tenant": {"type": "text", "fields": {"tiny": {**short,
                  "ignore_above": 3}, "raw": short}}}},
         "keyword": {"properties": {"tenant": short, "category": short}},
         "flattened": {"type": "flattened", "ignore_above": 300},
-    }[kind]  # fmt: skip
-    await index.make(metadata=metadata, rows=False)
+    }  # fmt: skip
+    await index.make(metadata=mappings[kind], rows=False)
     values = ["🙂" * 150, "🙂" * 151]
     await index.put(
         {"content": str(len(one)), "vector": [1, 0, 0], "metadata": {"tenant": one}}
@@ -413,6 +413,49 @@ async def test_an_alias_of_several_indexes(index: Index) -> None:
         await knowledge.probe()
     await knowledge.aclose()
     await index.client.indices.delete(index=second)
+
+
+@pytest.mark.parametrize("way", ["alias", "same name"])
+async def test_R31_an_index_that_is_exchanged(
+    index: Index, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scores and filters are those of the index that a name stands for at the time of a search."""
+    name = f"{index.name}-in-use"
+    knowledge = index.opened(index=name)
+    if way == "same name":
+        # Who makes it anew leaves no sign in the hits: seen within seconds, here at once.
+        monkeypatch.setattr(known_layout, "_SECONDS_BETWEEN_CHECKS", 0)
+
+    async def make(similarity: str, tenant: dict[str, Any], dims: int = 3) -> None:
+        before, index.name = index.name, name if way == "same name" else f"{index.name}-next"
+        if way == "same name":
+            await index.client.indices.delete(index=name, ignore_unavailable=True)
+        await index.make(
+            vector={**_HNSW, "similarity": similarity, "dims": dims},
+            metadata={"properties": {"tenant": tenant, "n": {"type": "keyword"}}},
+            rows=dims == 3,
+        )
+        if way == "alias":
+            actions: list[dict[str, Any]] = [{"add": {"index": index.name, "alias": name}}]
+            if before.endswith("-next"):
+                actions.append({"remove_index": {"index": before}})
+            await index.client.indices.update_aliases(actions=actions)
+
+    await make("cosine", _WORD)
+    for similarity, scores in (("cosine", [1.0, 0.6]), ("l2_norm", [0.0, 0.8])):
+        if similarity == "l2_norm":
+            await make(similarity, _TEXT)
+        hits = (await knowledge.search(request(tenant="acme"))).hits
+        assert [hit.score.value for hit in hits] == pytest.approx(scores, abs=1e-5)
+        word = (await knowledge.search(request(SearchMode.KEYWORD, "half"))).hits
+        assert word[0].similarity_score is not None
+        assert word[0].similarity_score.value == pytest.approx(scores[1], abs=1e-5)
+    await make("cosine", _WORD, dims=4)
+    with pytest.raises(DimensionMismatchError, match=r"3 dimensions.*has 4"):
+        await knowledge.search(request())
+    longer = evolve(request(), vector=np.array([1, 0, 0, 0], dtype=np.float32))
+    assert (await knowledge.search(longer)).hits == ()
+    await knowledge.aclose()
 
 
 async def test_writing_into_an_index_of_others(index: Index) -> None:

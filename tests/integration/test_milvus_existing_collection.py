@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evidence_lookup.adapters import known_layout
 from evidence_lookup.adapters.milvus import MilvusKnowledge, MilvusSettings
 from evidence_lookup.adapters.milvus import embedded as embedded_database
 from evidence_lookup.adapters.milvus.driver import pymilvus
@@ -188,6 +189,26 @@ async def test_C42_dimension_of_an_existing_collection(path: Path) -> None:
     with pytest.raises(DimensionMismatchError, match=r"3 dimensions.*'m' makes 4"):
         await knowledge.prepare(model="m", dimension=4)
     await knowledge.prepare(model="m", dimension=3)
+    await knowledge.aclose()
+
+
+async def test_R31_a_collection_that_is_exchanged(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scores mean what they mean in the collection that has the name at the time of a search."""
+    # Seen within seconds, here at once.
+    monkeypatch.setattr(known_layout, "_SECONDS_BETWEEN_CHECKS", 0)
+    knowledge = MilvusKnowledge(settings(path))
+    for metric, semantics in (
+        ("COSINE", ScoreSemantics.COSINE), ("L2", ScoreSemantics.L2_SQUARED),
+    ):  # fmt: skip
+        client: Any = _SDK.AsyncMilvusClient(str(path), dedicated=True)
+        await client.drop_collection("theirs", timeout=20)
+        await client.close()
+        await make(path, metric=metric)
+        hits = (await knowledge.search(request(tenant="acme"))).hits
+        assert {hit.score.semantics for hit in hits} == {semantics}
+        assert [hit.content for hit in hits] == ["near", "half"]
     await knowledge.aclose()
 
 

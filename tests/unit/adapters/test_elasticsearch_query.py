@@ -19,15 +19,14 @@ from evidence_lookup.domain.errors import SchemaMismatchError
 from evidence_lookup.domain.filters import HintFilter, Scope
 
 SETTINGS = ElasticsearchSettings()
-OWN = Layout(4, "cosine", True, "keyword_text", "model", {"properties": {}})
+OWN = Layout("knowledge", 4, "cosine", True, "keyword_text", "model", {"properties": {}})
 values = st.one_of(st.text(max_size=2_000), st.integers(), st.booleans())
 
 
 def foreign(metadata: dict[str, Any], **root: Any) -> Layout:
     """An index that others made, with the mapping *metadata* of its metadata."""
-    return Layout(
-        4, "cosine", True, "content", None, {"properties": {"metadata": metadata}, **root}
-    )
+    root = {"properties": {"metadata": metadata}, **root}
+    return Layout("theirs", 4, "cosine", True, "content", None, root)
 
 
 def asked(layout: Layout, **scope: Any) -> list[dict[str, Any]]:

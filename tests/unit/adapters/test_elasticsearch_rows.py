@@ -16,7 +16,7 @@ from evidence_lookup.ports.knowledge_store import EmbeddedChunk
 from evidence_lookup.testing.knowledge_samples import embedded, unit
 
 SETTINGS = ElasticsearchSettings()
-OWN = Layout(4, "cosine", True, "keyword_text", "model", {"properties": {}})
+OWN = Layout("knowledge", 4, "cosine", True, "keyword_text", "model", {"properties": {}})
 FOREIGN = evolve(OWN, model=None, keyword_field="content")
 
 

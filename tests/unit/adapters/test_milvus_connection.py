@@ -1,15 +1,20 @@
 """The connection to a Milvus server, on a driver that fails as told."""
 
 import asyncio
+import threading
+import time
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from attrs import evolve
 
 from evidence_lookup.adapters.milvus import client as module
+from evidence_lookup.adapters.milvus import embedded
 from evidence_lookup.adapters.milvus.client import MilvusConnection
 from evidence_lookup.adapters.milvus.driver import Driver
 from evidence_lookup.adapters.milvus.settings import MilvusSettings
-from evidence_lookup.domain.errors import BackendFailedError
+from evidence_lookup.domain.errors import BackendFailedError, BackendTimeoutError
 
 
 class FakeDriver:
@@ -144,3 +149,65 @@ async def test_every_question_about_a_collection_has_an_end(
 
 async def _is_open(driver: Any) -> bool:
     return bool(driver.is_open)
+
+
+async def test_modules_that_take_long_to_load(
+    connection: MilvusConnection, drivers: list[FakeDriver], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Opening a client ends in time too, for whoever opens it and for whoever waits for that."""
+    monkeypatch.setattr(module, "pymilvus", lambda: time.sleep(1))
+    connection = MilvusConnection(evolve(connection.settings, timeout_seconds=0.1))
+    started = time.monotonic()
+    outcomes = await asyncio.gather(
+        *(connection.call(_is_open) for _ in range(3)), return_exceptions=True
+    )
+    assert time.monotonic() - started < 0.8
+    assert {type(one) for one in outcomes} == {BackendTimeoutError}
+    assert drivers == []
+    await connection.aclose()
+
+
+async def test_writers_of_one_collection_take_turns() -> None:
+    """Two adapters on one collection of a server write one after the other; others beside them."""
+    running: list[str] = []
+
+    async def write(name: str, collection: str) -> None:
+        settings = MilvusSettings("http://localhost:1", collection=collection)
+
+        async def work() -> None:
+            running.append(name)
+            await asyncio.sleep(0.02)
+            running.append(name)
+
+        await MilvusConnection(settings).write(work)
+
+    await asyncio.gather(write("a", "one"), write("b", "one"), write("c", "two"))
+    assert [name for name in running if name != "c"] in (list("aabb"), list("bbaa"))
+    assert running.index("c") < 3
+
+
+async def test_a_lease_that_nobody_waits_for_is_given_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever gives up while the embedded database starts leaves it free for others."""
+    held: list[Path] = []
+    returned = threading.Event()
+
+    def acquire(path: Path) -> str:
+        time.sleep(0.1)
+        held.append(path)
+        return "unix:none"
+
+    def release(path: Path) -> None:
+        held.remove(path)
+        returned.set()
+
+    monkeypatch.setattr(embedded, "acquire", acquire)
+    monkeypatch.setattr(embedded, "release", release)
+    connection = MilvusConnection(MilvusSettings(str(tmp_path / "k.db")))
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.02):
+            await connection.call(_is_open)
+    assert await asyncio.to_thread(returned.wait, 5)
+    assert held == []
+    await connection.aclose()

@@ -1,0 +1,92 @@
+"""What a collection is like, as it was asked last, and the searches that rely on it."""
+
+import asyncio
+import math
+import time
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+from evidence_lookup.domain.errors import (
+    BackendFailedError,
+    BackendUnavailableError,
+    CallerError,
+)
+from evidence_lookup.ports.knowledge_search import KnowledgeSearchResponse
+
+L = TypeVar("L")
+
+_SECONDS_BETWEEN_CHECKS = 2.0
+
+
+class LayoutChangedError(BackendUnavailableError):
+    """The collection was exchanged while it was searched."""
+
+
+class KnownLayout(Generic[L]):
+    """A layout that is kept, in one event loop, though others may make the collection anew.
+
+    A collection of another dimension, metric or mapping under the same name mostly answers all
+    the same, with wrong scores or nothing.
+    """
+
+    def __init__(self, read: Callable[[], Awaitable[L]]) -> None:
+        """*read* asks the backend; layouts are compared by ``==``."""
+        self._read = read
+        self._layout: L | None = None
+        self._read_at = self._checked_at = -math.inf
+
+    async def get(self, *, fresh: bool = False) -> L:
+        """The layout, read in this call or at most two seconds ago.
+
+        Raises:
+            EvidenceLookupError: as *read*.
+        """
+        now = time.monotonic()
+        return await self._since(now if fresh else now - _SECONDS_BETWEEN_CHECKS)
+
+    def forget(self) -> None:
+        """Read it anew when it is asked for next."""
+        self._layout = None
+
+    async def search(
+        self, attempt: Callable[[L], Awaitable[KnowledgeSearchResponse]]
+    ) -> KnowledgeSearchResponse:
+        """What *attempt* gives with the layout of this moment.
+
+        It is run with the layout that is known, and once more if that proves to be another one by
+        now: it is read again where the search fails, finds nothing, or raises
+        `LayoutChangedError`, and every two seconds beside a search.
+
+        Raises:
+            EvidenceLookupError: as *attempt* and *read*.
+        """
+        began = time.monotonic()
+        layout = await self._since(-math.inf)
+        was_known = self._read_at < began
+        try:
+            if was_known and began - self._checked_at > _SECONDS_BETWEEN_CHECKS:
+                self._checked_at = began  # one search of many at once is enough
+                response, newest = await asyncio.gather(attempt(layout), self._since(began))
+            else:
+                response, newest = await attempt(layout), layout
+            if not response.hits:
+                newest = await self._since(began)
+        except LayoutChangedError:
+            newest = await self._since(time.monotonic())
+        except (BackendFailedError, CallerError):
+            newest = await self._since(began) if was_known else layout
+            if newest == layout:
+                raise
+        else:
+            if newest == layout:
+                return response
+        return await attempt(newest)
+
+    async def _since(self, moment: float) -> L:
+        """The layout as it was read at *moment* or later."""
+        layout = self._layout
+        if layout is None or self._read_at < moment:
+            began = time.monotonic()
+            layout = self._layout = await self._read()
+            self._read_at = self._checked_at = began
+        return layout
