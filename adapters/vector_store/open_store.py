@@ -58,6 +58,10 @@ class OpenStore:
             await workers.run(lambda: _score_of(self.store, self.profile))
         return list(found)
 
+    def dimension(self) -> int | None:
+        """How long the vectors of the index are, where that can be told; may block."""
+        return self.profile.dimension(self.store)
+
     def id_of(self, document: "Document") -> str | None:
         """The document's id, or else the primary key among its metadata."""
         if document.id is not None:

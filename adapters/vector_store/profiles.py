@@ -9,6 +9,12 @@ from typing import Any, TypeAlias
 from attrs import evolve, field, frozen
 
 from evidence_lookup.adapters.vector_store.filters import FilterKind
+from evidence_lookup.adapters.vector_store.index_dimensions import (
+    chroma_dimension,
+    in_memory_dimension,
+    milvus_dimension,
+    qdrant_dimension,
+)
 from evidence_lookup.adapters.vector_store.index_scores import (
     chroma_score,
     milvus_score,
@@ -30,7 +36,8 @@ class StoreProfile:
     the store is asked by text, and its embeddings answer with the query's vector. `options` go
     with every search. `key` tells under which name the primary key comes among the metadata, where
     a document has no id. `own_client` names the attribute with the client that the store has made
-    itself, where that must be closed.
+    itself, where that must be closed. `dimension` asks how long the vectors of the index are (it
+    may block), where that can be told.
     """
 
     class_name: str
@@ -40,6 +47,7 @@ class StoreProfile:
     options: Mapping[str, Any] = field(factory=dict[str, Any])
     key: Callable[[Any], str] | None = None
     own_client: str = ""
+    dimension: Callable[[Any], int | None] = lambda _: None
 
 
 PROFILES = (
@@ -53,12 +61,14 @@ PROFILES = (
         options={"param": {}},
         key=lambda store: str(store._primary_field),
         own_client="client",
+        dimension=milvus_dimension,
     ),
     StoreProfile(
         "langchain_core.vectorstores.in_memory.InMemoryVectorStore",
         score=ScoreKind.COSINE,
         filter=FilterKind.CALLABLE_DOCUMENT,
         by_vector="similarity_search_with_score_by_vector",
+        dimension=in_memory_dimension,
     ),
     StoreProfile(
         "langchain_chroma.vectorstores.Chroma",
@@ -66,6 +76,7 @@ PROFILES = (
         filter=FilterKind.DICT_OPERATORS,
         # Distances, whatever its name says.
         by_vector="similarity_search_by_vector_with_relevance_scores",
+        dimension=chroma_dimension,
     ),
     StoreProfile(
         "langchain_qdrant.qdrant.QdrantVectorStore",
@@ -73,6 +84,7 @@ PROFILES = (
         filter=FilterKind.QDRANT_FILTER,
         by_vector="similarity_search_with_score_by_vector",
         key=lambda _: "_id",
+        dimension=qdrant_dimension,
     ),
 )
 

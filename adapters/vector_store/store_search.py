@@ -6,6 +6,7 @@ than asked until its last document scores worse than the last one wanted (or `MA
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from inspect import isawaitable
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,12 @@ from evidence_lookup.adapters.vector_store.settings import VectorStoreSettings
 from evidence_lookup.adapters.vector_store.store_hits import hits, in_order, is_settled
 from evidence_lookup.adapters.vector_store.workers import OpenedOnce, Workers
 from evidence_lookup.adapters.vectors import check_vector
-from evidence_lookup.domain.errors import UnsupportedModeError
+from evidence_lookup.domain.errors import (
+    BackendError,
+    BackendFailedError,
+    DimensionMismatchError,
+    UnsupportedModeError,
+)
 from evidence_lookup.domain.hit import KnowledgeSearchHit, SearchMode
 from evidence_lookup.domain.text import clean, cut
 from evidence_lookup.ports.embedder import Embedder
@@ -69,12 +75,19 @@ class StoreSearch:
         # What the store's own vectors are like, only the store knows.
         check_vector(request.vector, self._embedder.dimension, what="the query's vector")
         degraded = () if request.mode is SearchMode.DENSE else (f"{request.mode}_unavailable",)
-        with translated(self._name, self._settings.timeout_seconds):
-            found = await self._hits(request)
+        try:
+            with translated(self._name, self._settings.timeout_seconds):
+                found = await self._hits(request)
+        except BackendFailedError:
+            # Each store says in its own way that the vector is too long or too short for it.
+            with suppress(BackendError):
+                await self._check_dimension()
+            raise
         return KnowledgeSearchResponse(found, SearchMode.DENSE, PATH, degraded)
 
     async def probe(self) -> SearchCapabilities:
         """As `KnowledgeSearchPort.probe`, by a search for one hit; the model is not known."""
+        await self._check_dimension()
         vector = probe_vector(self._embedder.dimension)
         await self.search(KnowledgeSearchRequest("probe", vector, top_k=1))
         with translated(self._name, self._settings.timeout_seconds):
@@ -113,6 +126,22 @@ class StoreSearch:
         """Close a store that was opened too late; blocks."""
         if self._store is None:
             close_now(opened.store)
+
+    async def _check_dimension(self) -> None:
+        """Refuse an index that can tell that it holds vectors of another dimension."""
+        state, wanted = self._states(), self._embedder.dimension
+        with translated(self._name, self._settings.timeout_seconds):
+            opened = await state.store.get()
+            async with asyncio.timeout(self._settings.timeout_seconds):
+                found = await state.workers.run(opened.dimension)
+        if found is not None and found != wanted:
+            raise DimensionMismatchError(
+                f"the query's vector has {wanted} dimensions, but the index of {self._name} "
+                f"(vector-store.factory) has {found}: it was made by another embedder (set "
+                "embedder.kind and embedder.model back, or give a store that this one has filled)",
+                expected=found,
+                actual=wanted,
+            )
 
     async def _close(self, opened: OpenStore, workers: Workers) -> None:
         close = closing(opened.store) if self._store is None else None

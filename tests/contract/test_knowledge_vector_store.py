@@ -17,7 +17,6 @@ from evidence_lookup.adapters.milvus import embedded as embedded_database
 from evidence_lookup.adapters.vector_store import VectorStoreKnowledge, VectorStoreSettings
 from evidence_lookup.domain.errors import (
     BackendError,
-    BackendFailedError,
     DimensionMismatchError,
     EmbedderMismatchError,
 )
@@ -189,13 +188,17 @@ class TestOverInMemoryVectorStore(KnowledgeSearchContract):
         assert await self.found(knowledge, asked(mode=mode)) == []
 
     async def test_C42_a_collection_that_is_made_anew(self, knowledge: Knowledge) -> None:
-        """Such a store checks no dimension; one filled by another model fails, never answers."""
+        """Such a store checks no dimension; of one filled by another model both are named."""
         writer = StoreWriter()
         other = np.array([1, 0, 0], dtype=np.float32)
         await writer.upsert([embedded("a", vector=other)])
         search = over(writer.store)
-        with pytest.raises(BackendFailedError, match="InMemoryVectorStore"):
-            await search.search(asked())
+        for call in (search.probe(), search.search(asked())):
+            with pytest.raises(DimensionMismatchError, match="InMemoryVectorStore") as caught:
+                await call
+            assert (caught.value.expected, caught.value.actual) == (3, DIMENSION)
+        await writer.drop()  # empty, it takes any
+        assert (await search.search(asked())).hits == ()
         await search.aclose()
 
     async def test_probe(self, knowledge: Knowledge) -> None:

@@ -24,8 +24,8 @@ from evidence_lookup.adapters.milvus import embedded as embedded_database
 from evidence_lookup.adapters.milvus.driver import pymilvus
 from evidence_lookup.adapters.vector_store import VectorStoreKnowledge, VectorStoreSettings
 from evidence_lookup.domain.errors import (
-    BackendFailedError,
     CollectionMissingError,
+    DimensionMismatchError,
     SchemaMismatchError,
     ScopeError,
 )
@@ -313,7 +313,7 @@ async def test_a_milvus_store_of_words_is_refused(path: Path) -> None:
 
 @pytest.mark.parametrize(("make", "metric"), _ONE_OF_EACH)
 async def test_C42_another_dimension_on_each_class(path: Path, make: Make, metric: str) -> None:
-    """A store that was filled by another model fails, and never answers."""
+    """A store that was filled by another model is refused with both dimensions."""
     store = make(path, metric)
     knowledge = VectorStoreKnowledge(
         VectorStoreSettings(),
@@ -323,6 +323,7 @@ async def test_C42_another_dimension_on_each_class(path: Path, make: Make, metri
     )
     vector = np.array([1, 0, 0, 0], dtype=np.float32)
     for call in (knowledge.probe(), knowledge.search(evolve(request(), vector=vector))):
-        with pytest.raises(BackendFailedError, match=type(store).__name__):
+        with pytest.raises(DimensionMismatchError, match=type(store).__name__) as caught:
             await call
+        assert (caught.value.expected, caught.value.actual) == (3, 4)
     await knowledge.aclose()
