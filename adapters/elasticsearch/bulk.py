@@ -13,21 +13,30 @@ from evidence_lookup.adapters.elasticsearch.rows import Action
 MAX_BATCH_BYTES = 1024 * 1024
 
 
-async def send(connection: ElasticsearchConnection, actions: Iterable[Action]) -> None:
+_CONFLICT = "version_conflict_engine_exception"
+
+
+async def send(connection: ElasticsearchConnection, actions: Iterable[Action]) -> int:
     """Do *actions* in their order; nothing of it is seen before the next refresh.
+
+    Returns how many found a higher version in their place, which stays.
 
     Raises:
         BackendError: rows were refused, each named with its reason up to three; what is in the
             same or an earlier request and was not refused is written.
     """
     settings = connection.settings
+    conflicts = 0
     for batch in _batches(actions):
         lines = [line for action in batch for line in action.lines]
         answer = await connection.call(partial(_bulk, index=settings.index, lines=lines))
         failures = _failures(answer)
-        if failures:
+        refused = [one for one in failures if one[2].get("type") != _CONFLICT]
+        conflicts += len(failures) - len(refused)
+        if refused:
             connection.known_layout.forget()
-            raise items_refused(failures, len(batch), settings)
+            raise items_refused(refused, len(batch), settings)
+    return conflicts
 
 
 async def _bulk(driver: Driver, *, index: str, lines: list[bytes]) -> Mapping[str, Any]:

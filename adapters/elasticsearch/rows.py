@@ -61,6 +61,8 @@ def written(
 ) -> list[Action]:
     """What writes *chunks*; of chunks with one key the last one stays.
 
+    With a *version*, rows of an own index are written only where lower ones stand.
+
     Takes a while for many: not for the event loop.
 
     Raises:
@@ -71,14 +73,21 @@ def written(
     for one in chunks:
         row = _row(one, layout, settings, version)
         name = row_id(one.chunk.evidence_key)
-        actions[name] = Action(name, (_line({"index": {"_id": name}}), _line(row)))
+        to = _place(name, version if layout.is_own else None)
+        actions[name] = Action(name, (_line({"index": to}), _line(row)))
     return list(actions.values())
 
 
-def deleted(ids: Sequence[str]) -> Iterator[Action]:
-    """What deletes the rows *ids*."""
+def deleted(ids: Sequence[str], *, version: int | None = None) -> Iterator[Action]:
+    """What deletes the rows *ids*, with a *version* only where theirs are lower."""
     for name in ids:
-        yield Action(name, (_line({"delete": {"_id": name}}),))
+        yield Action(name, (_line({"delete": _place(name, version)}),))
+
+
+def _place(name: str, version: int | None) -> dict[str, Any]:
+    # The server then refuses to put an older version of a row in the place of a newer one.
+    with_version = {} if version is None else {"version": version, "version_type": "external"}
+    return {"_id": name, **with_version}
 
 
 def _row(

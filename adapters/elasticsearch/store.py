@@ -1,27 +1,25 @@
 """Writing chunks: nothing is seen before the refresh that ends a write."""
 
 import time
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Collection, Sequence
 
 import anyio.to_thread
 
 from evidence_lookup.adapters.chunks import check_one_document
 from evidence_lookup.adapters.elasticsearch.bulk import send
 from evidence_lookup.adapters.elasticsearch.client import ElasticsearchConnection
-from evidence_lookup.adapters.elasticsearch.driver import Driver, body_of
+from evidence_lookup.adapters.elasticsearch.driver import Driver
 from evidence_lookup.adapters.elasticsearch.errors import has_type
 from evidence_lookup.adapters.elasticsearch.layout import Layout
 from evidence_lookup.adapters.elasticsearch.mapping import index_body
 from evidence_lookup.adapters.elasticsearch.metadata_filter import left_out
-from evidence_lookup.adapters.elasticsearch.query import document_clause
 from evidence_lookup.adapters.elasticsearch.rows import Action, deleted, written
 from evidence_lookup.adapters.elasticsearch.settings import ElasticsearchSettings
-from evidence_lookup.domain.errors import InvalidChunkError
+from evidence_lookup.adapters.elasticsearch.stored import stored_rows
+from evidence_lookup.domain.errors import BackendUnavailableError, InvalidChunkError
 from evidence_lookup.domain.index_fit import check_fit
 from evidence_lookup.ports.knowledge_store import EmbeddedChunk
 
-_PAGE = 10_000
 _IDS_PER_CALL = 1_000
 
 
@@ -72,21 +70,50 @@ async def replace_document(
 ) -> None:
     """See `KnowledgeStore.replace_document`."""
     check_one_document(doc_id, chunks)
+    if not chunks:
+        await delete_documents(connection, (doc_id,))
+        return
 
     async def write() -> None:
         layout = await _layout(connection)
         _check_ids([doc_id], layout, connection.settings)
-        new = await _written(connection, chunks, layout, version=time.time_ns())
-        kept = {action.id for action in new}
         # An interrupted write may have left rows that nobody has seen yet.
         await _refresh(connection)
-        old = await _ids_of(connection, (doc_id,), layout)
-        surplus = [name for name in old if name not in kept]
-        if new or surplus:
-            await send(connection, [*new, *deleted(surplus)])
-            await _refresh(connection)
+        old = await stored_rows(connection, (doc_id,), layout)
+        # Later than all that is there, also where it was written by a clock that is ahead.
+        version = max(time.time_ns(), *(row.highest + 1 for row in old)) if old else time.time_ns()
+        new = await _written(connection, chunks, layout, version=version)
+        kept = {action.id for action in new}
+        surplus = [row.id for row in old if row.id not in kept]
+        gone = deleted(surplus, version=version if layout.is_own else None)
+        conflicts = await send(connection, [*new, *gone])
+        await _refresh(connection)
+        if layout.is_own:
+            await _clear(connection, doc_id, layout, version, has_conflicts=bool(conflicts))
 
     await connection.write(write)
+
+
+async def _clear(
+    connection: ElasticsearchConnection,
+    doc_id: str,
+    layout: Layout,
+    version: int,
+    *,
+    has_conflicts: bool,
+) -> None:
+    """Leave the newest version alone: another event loop or process may have written beside."""
+    rows = await stored_rows(connection, (doc_id,), layout)
+    newest = max((row.version for row in rows if row.version is not None), default=0)
+    if has_conflicts and newest <= version:
+        raise BackendUnavailableError(
+            f"document {doc_id!r} was deleted a moment ago, by a machine whose clock is ahead of "
+            "this one's: write it again in a minute"
+        )
+    older = [row.id for row in rows if row.version is not None and row.version < newest]
+    if older:
+        await send(connection, deleted(older, version=newest))
+        await _refresh(connection)
 
 
 async def delete_documents(connection: ElasticsearchConnection, doc_ids: Sequence[str]) -> None:
@@ -101,7 +128,8 @@ async def delete_documents(connection: ElasticsearchConnection, doc_ids: Sequenc
         await _refresh(connection)
         for start in range(0, len(wanted), _IDS_PER_CALL):
             part = wanted[start : start + _IDS_PER_CALL]
-            await send(connection, deleted(await _ids_of(connection, part, layout)))
+            rows = await stored_rows(connection, part, layout)
+            await send(connection, deleted([row.id for row in rows]))
         await _refresh(connection)
 
     await connection.write(write)
@@ -150,53 +178,6 @@ async def _written(
 async def _refresh(connection: ElasticsearchConnection) -> None:
     index = connection.settings.index
     await connection.call(lambda driver: driver.indices.refresh(index=index))
-
-
-async def _ids_of(
-    connection: ElasticsearchConnection, doc_ids: Sequence[str], layout: Layout
-) -> list[str]:
-    """The ids of all visible rows of *doc_ids*, page by page."""
-    settings = connection.settings
-    body: dict[str, Any] = {
-        "query": {"bool": {"filter": [document_clause(doc_ids, layout, settings)]}},
-        "size": _PAGE,
-        "sort": ["_shard_doc"],
-        "track_total_hits": False,
-        "_source": False if layout.is_own else [f"{settings.metadata_field}.doc_id"],
-    }
-
-    async def read(driver: Driver) -> list[Mapping[str, Any]]:
-        opened = await driver.open_point_in_time(index=settings.index, keep_alive="1m")
-        name: str = body_of(opened, "id")["id"]
-        hits: list[Mapping[str, Any]] = []
-        try:
-            while True:
-                page = {**body, "pit": {"id": name, "keep_alive": "1m"}}
-                if hits:
-                    page["search_after"] = hits[-1]["sort"]
-                answer = body_of(
-                    await driver.search(body=page, allow_partial_search_results=False), "hits"
-                )
-                name = answer.get("pit_id", name)
-                hits += answer["hits"]["hits"]
-                if len(answer["hits"]["hits"]) < _PAGE:
-                    return hits
-        finally:
-            await driver.close_point_in_time(body={"id": name})
-
-    return [
-        str(hit["_id"])
-        for hit in await connection.call(read)
-        if layout.is_own or _doc_id(hit, settings.metadata_field) in doc_ids
-    ]
-
-
-def _doc_id(hit: Mapping[str, Any], field: str) -> object:
-    source: Mapping[str, Any] = hit.get("_source") or {}
-    metadata = source.get(field)
-    if not isinstance(metadata, dict):
-        return None
-    return cast("Mapping[str, object]", metadata).get("doc_id")
 
 
 def _is_storable(doc_id: str) -> bool:

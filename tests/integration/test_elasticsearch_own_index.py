@@ -1,6 +1,7 @@
 """An index that the product makes, on a real node, with faults put into it from outside."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 from uuid import uuid4
@@ -11,9 +12,18 @@ from attrs import evolve
 from elasticsearch import AsyncElasticsearch
 from tests.servers import Server
 
-from evidence_lookup.adapters.elasticsearch import ElasticsearchKnowledge, ElasticsearchSettings
+from evidence_lookup.adapters.elasticsearch import (
+    ElasticsearchKnowledge,
+    ElasticsearchSettings,
+    store,
+)
 from evidence_lookup.domain.document import Chunk
-from evidence_lookup.domain.errors import BackendFailedError, CollectionMissingError, StorageError
+from evidence_lookup.domain.errors import (
+    BackendFailedError,
+    BackendUnavailableError,
+    CollectionMissingError,
+    StorageError,
+)
 from evidence_lookup.domain.filters import Scope
 from evidence_lookup.domain.hit import SearchMode
 from evidence_lookup.ports.knowledge_search import KnowledgeSearchRequest
@@ -80,6 +90,56 @@ async def test_what_an_interrupted_write_left_is_cleared(
     assert await stored(knowledge) == {"a#chunk-0": "new"}
     await client.indices.refresh(index=settings.index)
     assert await stored(knowledge) == {"a#chunk-0": "new"}
+
+
+@pytest.mark.parametrize("chunks", [1, 9])
+@pytest.mark.parametrize("meets", ["stored_rows", "_written", "send"])
+async def test_a_document_that_two_processes_replace(
+    client: AsyncElasticsearch, settings: ElasticsearchSettings, knowledge: ElasticsearchKnowledge,
+    monkeypatch: pytest.MonkeyPatch, meets: str, chunks: int,
+) -> None:  # fmt: skip
+    """Wherever another writer overtakes this one, the newer of both versions is left, whole."""
+    await knowledge.replace_document("a", [embedded("a", n, "old") for n in range(5)])
+    step = getattr(store, meets)
+    overtaken: list[bool] = []
+
+    async def overtake() -> None:
+        other = ElasticsearchKnowledge(settings)
+        await other.replace_document("a", [embedded("a", n, "theirs") for n in range(4)])
+        await other.aclose()
+
+    async def overtaking(*args: Any, **options: Any) -> Any:
+        outcome = await step(*args, **options) if meets == "stored_rows" else None
+        if not overtaken:
+            overtaken.append(True)
+            await asyncio.to_thread(asyncio.run, overtake())
+        return outcome if meets == "stored_rows" else await step(*args, **options)
+
+    monkeypatch.setattr(store, meets, overtaking)
+    await knowledge.replace_document("a", [embedded("a", n, "mine") for n in range(chunks)])
+    kept = ["mine"] * chunks if meets == "stored_rows" else ["theirs"] * 4
+    rows = await client.search(index=settings.index, size=100)
+    assert [row["_source"]["content"] for row in rows["hits"]["hits"]] == kept
+    assert list((await stored(knowledge)).values()) == kept
+    monkeypatch.undo()
+    await knowledge.replace_document("a", [embedded("a", 0, "last")])
+    assert await stored(knowledge) == {"a#chunk-0": "last"}
+
+
+async def test_a_clock_that_was_ahead(
+    knowledge: ElasticsearchKnowledge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a machine wrote tomorrow is replaced today; what it deleted is never lost in silence."""
+    tomorrow = time.time_ns() + 24 * 3600 * 10**9
+    monkeypatch.setattr(time, "time_ns", lambda: tomorrow)
+    await knowledge.replace_document("a", [embedded("a", n, "ahead") for n in range(3)])
+    await knowledge.upsert([embedded("a", 1, "ahead")])
+    monkeypatch.undo()
+    await knowledge.replace_document("a", [embedded("a", n, "today") for n in range(2)])
+    assert list((await stored(knowledge)).values()) == ["today"] * 2
+    await knowledge.delete_documents(["a"])
+    with pytest.raises(BackendUnavailableError, match=r"clock"):
+        await knowledge.replace_document("a", [embedded("a", 0, "again")])
 
 
 @pytest.mark.parametrize("mode", SearchMode)
