@@ -1,9 +1,10 @@
 """Writing many rows, with every refusal reported."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
+from evidence_lookup.adapters.batches import batches
 from evidence_lookup.adapters.elasticsearch.client import ElasticsearchConnection
 from evidence_lookup.adapters.elasticsearch.driver import Driver, body_of
 from evidence_lookup.adapters.elasticsearch.errors import items_refused
@@ -27,7 +28,7 @@ async def send(connection: ElasticsearchConnection, actions: Iterable[Action]) -
     """
     settings = connection.settings
     conflicts = 0
-    for batch in _batches(actions):
+    for batch in batches(actions, lambda action: action.size, limit=MAX_BATCH_BYTES):
         lines = [line for action in batch for line in action.lines]
         answer = await connection.call(partial(_bulk, index=settings.index, lines=lines))
         failures = _failures(answer)
@@ -41,19 +42,6 @@ async def send(connection: ElasticsearchConnection, actions: Iterable[Action]) -
 
 async def _bulk(driver: Driver, *, index: str, lines: list[bytes]) -> Mapping[str, Any]:
     return body_of(await driver.bulk(index=index, operations=lines), "items")
-
-
-def _batches(actions: Iterable[Action]) -> Iterator[list[Action]]:
-    batch: list[Action] = []
-    total = 0
-    for action in actions:
-        if batch and total + action.size > MAX_BATCH_BYTES:
-            yield batch
-            batch, total = [], 0
-        batch.append(action)
-        total += action.size
-    if batch:
-        yield batch
 
 
 def _failures(body: Mapping[str, Any]) -> list[tuple[str, int, Mapping[str, Any]]]:

@@ -1,13 +1,11 @@
 """The one place where the driver's errors become this library's."""
 
-import logging
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import cache
 from typing import Any, cast
 
 from evidence_lookup.adapters.elasticsearch.settings import ElasticsearchSettings
+from evidence_lookup.adapters.quiet_loggers import QuietLoggers
 from evidence_lookup.domain.errors import (
     BackendError,
     BackendFailedError,
@@ -24,7 +22,7 @@ _TLS = (
     "elasticsearch.ca-cert-path, elasticsearch.certificate-fingerprint, "
     "elasticsearch.verify-certificates"
 )
-_translating: ContextVar[bool] = ContextVar("translating", default=False)
+_LOGGERS = QuietLoggers("elastic_transport.node_pool")
 
 
 @contextmanager
@@ -36,14 +34,11 @@ def translated(settings: ElasticsearchSettings) -> Generator[None, None, None]:
     """
     from elastic_transport import ApiError, TransportError
 
-    _quieten()
-    token = _translating.set(True)
     try:
-        yield
+        with _LOGGERS.quiet():
+            yield
     except (ApiError, TransportError, OSError) as error:
         raise translate(error, settings) from error
-    finally:
-        _translating.reset(token)
 
 
 def translate(error: Exception, settings: ElasticsearchSettings) -> BackendError:
@@ -169,13 +164,3 @@ def _mapping(value: object) -> Mapping[str, object]:
 def _line(text: str, limit: int = _MAX_TEXT) -> str:
     line = " ".join(text.split())
     return line if len(line) <= limit else f"{line[:limit]}…"
-
-
-class _WhileTranslating(logging.Filter):
-    def filter(self, record: logging.LogRecord) -> bool:
-        return not _translating.get()
-
-
-@cache
-def _quieten() -> None:
-    logging.getLogger("elastic_transport.node_pool").addFilter(_WhileTranslating())

@@ -1,14 +1,12 @@
 """The one place where the driver's errors become this library's."""
 
 import asyncio
-import contextvars
-import logging
 from collections.abc import Generator
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
 
 from evidence_lookup.adapters.milvus.settings import MilvusSettings
+from evidence_lookup.adapters.quiet_loggers import QuietLoggers
 from evidence_lookup.domain.errors import (
     BackendError,
     BackendFailedError,
@@ -22,7 +20,11 @@ from evidence_lookup.domain.errors import (
 _DATABASE_MISSING, _AUTHENTICATION = 800, (1400, 1401)
 _UNAVAILABLE, _COLLECTION_MISSING = 2, 100
 _NOT_LOADED = 101
-_translating: contextvars.ContextVar[bool] = contextvars.ContextVar("translating", default=False)
+_LOGGERS = QuietLoggers(
+    "pymilvus.decorators",
+    "pymilvus.client.connection_manager",
+    "pymilvus.client.async_grpc_handler",
+)
 
 
 @contextmanager
@@ -32,16 +34,13 @@ def translated(settings: MilvusSettings) -> Generator[None, None, None]:
     The driver logs each error with its traceback before it raises it; inside, that is left out,
     since the error arrives here.
     """
-    _quieten()
-    token = _translating.set(True)
     try:
-        yield
+        with _LOGGERS.quiet():
+            yield
     except (EvidenceLookupError, asyncio.CancelledError):
         raise
     except Exception as error:
         raise translate(error, settings) from error
-    finally:
-        _translating.reset(token)
 
 
 def translate(error: Exception, settings: MilvusSettings) -> BackendError:
@@ -131,18 +130,3 @@ def text_of(error: BaseException) -> str:
     message = getattr(error, "message", None) or str(error) or type(error).__name__
     line = " ".join(str(message).split())
     return line if len(line) <= 300 else f"{line[:300]}…"
-
-
-class _WhileTranslating(logging.Filter):
-    def filter(self, record: logging.LogRecord) -> bool:
-        return not _translating.get()
-
-
-@cache
-def _quieten() -> None:
-    for name in (
-        "pymilvus.decorators",
-        "pymilvus.client.connection_manager",
-        "pymilvus.client.async_grpc_handler",
-    ):
-        logging.getLogger(name).addFilter(_WhileTranslating())

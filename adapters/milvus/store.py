@@ -1,8 +1,9 @@
 """Writing chunks, one visible step for each document."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
+from evidence_lookup.adapters.batches import batches
 from evidence_lookup.adapters.chunks import check_one_document
 from evidence_lookup.adapters.milvus import schema
 from evidence_lookup.adapters.milvus.client import MilvusConnection
@@ -57,10 +58,10 @@ async def upsert(connection: MilvusConnection, chunks: Sequence[EmbeddedChunk]) 
         return
     layout = await connection.known_layout.get()
     rows = [row_of(chunk, layout, connection.settings) for chunk in chunks]
-    batches = list(_batches(_last_of_each_key(rows, connection.settings)))
+    last = _last_of_each_key(rows, connection.settings)
 
     async def write() -> None:
-        for batch in batches:
+        for batch in batches(last, size_of, limit=_MAX_BATCH_BYTES):
             await _send(connection, batch)
 
     await connection.write(write)
@@ -147,20 +148,6 @@ async def drop(connection: MilvusConnection) -> None:
 
 def _last_of_each_key(rows: Sequence[Row], settings: MilvusSettings) -> list[Row]:
     return list({row[settings.id_field]: row for row in rows}.values())
-
-
-def _batches(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    batch: list[Row] = []
-    total = 0
-    for row in rows:
-        size = size_of(row)
-        if batch and total + size > _MAX_BATCH_BYTES:
-            yield batch
-            batch, total = [], 0
-        batch.append(row)
-        total += size
-    if batch:
-        yield batch
 
 
 async def _ids_of(connection: MilvusConnection, doc_id: str) -> list[str]:
