@@ -5,6 +5,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from evidence_lookup.domain.errors import (
     BackendTimeoutError,
     BackendUnavailableError,
     CallerError,
+    CollectionMissingError,
     InvalidVectorError,
     ScopeError,
     SettingsError,
@@ -34,6 +36,8 @@ from evidence_lookup.ports.knowledge_search import KnowledgeSearchRequest, Knowl
 from evidence_lookup.testing.knowledge_samples import asked, unit
 
 Numbers = dict[str, float]
+_GRPC: Any = import_module("grpc")
+_MILVUS_ERROR: Any = import_module("pymilvus").MilvusException
 
 
 class NoEmbedder(MemoryEmbedder):
@@ -220,6 +224,16 @@ async def test_R12_ties_are_ordered_by_id_however_many() -> None:
     assert [hit.found_by[0].rank for hit in hits] == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.parametrize("score", ["l2-squared", "l2"])
+async def test_R12_what_is_reported_alike_is_ordered_by_id(score: str) -> None:
+    """Distances beyond a right angle are one relevance, so that ids order them, also at the cut."""
+    numbers = {"z": 2.5, "y": 0.1} | {f"d{n:02}": 3.9 - n / 100 for n in range(30)}
+    store = TheirStore(numbers, is_lower_better=True)
+    hits = (await search(store, asked(top_k=4), score=score)).hits
+    assert [hit.id for hit in hits] == ["y", "d00", "d01", "d02"]
+    assert [hit.score.value for hit in hits[1:]] == [0.0, 0.0, 0.0]
+
+
 async def test_C26_nan_is_last() -> None:
     """A document whose number is NaN or infinite stands last, without a value."""
 
@@ -290,6 +304,52 @@ async def test_the_probe_is_a_real_search() -> None:
     with pytest.raises(BackendUnavailableError):
         await knowledge.probe()
     await knowledge.aclose()
+
+
+class Coded(Exception):
+    """An error of some store, with a number or a word as its code."""
+
+    def __init__(self, code: Any) -> None:
+        super().__init__("refused")
+        self.code = code
+
+
+def _status(code: Any) -> Exception:
+    """An error of gRPC."""
+    kind: Any = type("Status", (_GRPC.RpcError,), {"code": lambda _: code})
+    error: Exception = kind("refused")
+    return error
+
+
+def _needs_more(one: object, another: object) -> int:
+    return 2
+
+
+@pytest.mark.parametrize("code", [2, 100, 101, 800, 1400, "UNAVAILABLE", _needs_more, lambda: 100])
+async def test_numbers_of_others_are_not_those_of_milvus(code: Any) -> None:
+    """What 2 or 100 means to Milvus it does not mean to another store: the search failed."""
+    with pytest.raises(BackendFailedError, match="Coded: refused"):
+        await search(TheirStore({}, fault=Coded(code)))
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        (_MILVUS_ERROR(100, "no such collection"), CollectionMissingError),
+        (_MILVUS_ERROR(2, "no connection"), BackendUnavailableError),
+        (_MILVUS_ERROR(1, "bad"), BackendFailedError),
+        (_status(_GRPC.StatusCode.UNAVAILABLE), BackendUnavailableError),
+        (_status(_GRPC.StatusCode.DEADLINE_EXCEEDED), BackendTimeoutError),
+        (_status(_GRPC.StatusCode.INVALID_ARGUMENT), BackendFailedError),
+    ],
+)
+async def test_codes_of_milvus_and_grpc_are_read(
+    fault: Exception, expected: type[BackendError]
+) -> None:
+    """Those of Milvus' own driver, and the statuses of any store's gRPC, wrapped ones too."""
+    for one in (fault, _caused(RuntimeError("wrapped"), fault)):
+        with pytest.raises(expected, match="TheirStore"):
+            await search(TheirStore({}, fault=one))
 
 
 def _caused(error: Exception, cause: Exception) -> Exception:
