@@ -25,8 +25,8 @@ def chroma_dimension(store: Any) -> int | None:
 
 def qdrant_dimension(store: Any) -> int | None:
     """As the collection was made, for the vectors that are searched."""
-    vectors = store.client.get_collection(store.collection_name).config.params.vectors
+    params: Any = store.client.get_collection(store.collection_name).config.params
     # One kind of vectors without a name, or several by their names.
-    is_one = vectors is None or hasattr(vectors, "size")
-    searched = vectors if is_one else vectors.get(store.vector_name)
+    get: Any = getattr(params.vectors, "get", None)
+    searched: Any = get(store.vector_name) if get is not None else params.vectors
     return None if searched is None else int(searched.size)

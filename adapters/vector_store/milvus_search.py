@@ -14,6 +14,7 @@ from evidence_lookup.adapters.milvus.query_words import MAX_QUERY_CHARACTERS
 from evidence_lookup.adapters.milvus.settings import MilvusSettings
 from evidence_lookup.adapters.vector_store.langchain import lookup_embeddings
 from evidence_lookup.adapters.vector_store.scores import as_similarity, similarity_semantics
+from evidence_lookup.adapters.vector_store.store_hits import as_reported
 from evidence_lookup.adapters.vector_store.store_search import PATH, probe_vector
 from evidence_lookup.adapters.vector_store.workers import OpenedOnce, Workers
 from evidence_lookup.domain.errors import MissingExtraError
@@ -43,7 +44,7 @@ class MilvusStoreSearch:
 
     async def search(self, request: KnowledgeSearchRequest) -> KnowledgeSearchResponse:
         """As `KnowledgeSearchPort.search`; ties beyond 16,384 equal rows are the server's."""
-        return await search.search(
+        response = await search.search(
             self._connection,
             request,
             merger=self._merger,
@@ -51,10 +52,11 @@ class MilvusStoreSearch:
             reported=as_similarity,
             path=PATH,
         )
+        return as_reported(response) if response.mode is SearchMode.DENSE else response
 
     async def probe(self) -> SearchCapabilities:
         """As `KnowledgeSearchPort.probe`; opens the stores and searches for one row each time."""
-        layout = await self._connection.layout(fresh=True)
+        layout = await self._connection.known_layout.get(fresh=True)
         modes = frozenset(SearchMode) if layout.has_keyword else frozenset({SearchMode.DENSE})
 
         async def open_stores(driver: Driver) -> None:

@@ -29,39 +29,27 @@ class ScoreKind(StrEnum):
         """What its similarity means."""
         return _SEMANTICS[self]
 
-    def goodness(self, number: float) -> float:
-        """*number* turned so that higher is better; minus infinity for NaN and infinity."""
-        if not math.isfinite(number):
-            return -math.inf
-        return -number if self in _LOWER_IS_BETTER else number
-
     def similarity(self, number: float) -> Score:
-        """*number* as a similarity, higher is better.
+        """*number* as a similarity, higher is better; without a value for NaN and infinity.
 
         A squared distance d of unit vectors is ``1 - d/2``, their cosine, since
         ``|a - b|^2 = 2 - 2 a.b``; a relevance has no room for directions beyond a right angle,
         which all are 0.
         """
+        if not math.isfinite(number):
+            return Score(None, self.semantics)
         match self:
             case ScoreKind.COSINE_DISTANCE | ScoreKind.INNER_PRODUCT_DISTANCE:
                 value = 1.0 - number
             case ScoreKind.L2:
-                value = _not_below_zero(1.0 - number * number / 2.0)
+                value = max(0.0, 1.0 - number * number / 2.0)
             case ScoreKind.L2_SQUARED:
-                value = _not_below_zero(1.0 - number / 2.0)
+                value = max(0.0, 1.0 - number / 2.0)
             case _:
                 value = number
         return Score(value, self.semantics)
 
 
-_LOWER_IS_BETTER = frozenset(
-    {
-        ScoreKind.COSINE_DISTANCE,
-        ScoreKind.INNER_PRODUCT_DISTANCE,
-        ScoreKind.L2,
-        ScoreKind.L2_SQUARED,
-    }
-)
 _SEMANTICS = {
     ScoreKind.COSINE: ScoreSemantics.COSINE,
     ScoreKind.COSINE_DISTANCE: ScoreSemantics.COSINE,
@@ -71,11 +59,6 @@ _SEMANTICS = {
     ScoreKind.L2_SQUARED: ScoreSemantics.RELEVANCE,
     ScoreKind.RELEVANCE: ScoreSemantics.RELEVANCE,
 }
-
-
-def _not_below_zero(value: float) -> float:
-    # Not `max`, which takes NaN for 0 or not by the order of its arguments.
-    return 0.0 if value < 0 else value
 
 
 def as_similarity(score: Score) -> Score:

@@ -1,13 +1,15 @@
-"""What a store found, as hits: best first, ties by id, by the store's own numbers."""
+"""What a store found, as hits: best first by the reported scores, ties by id."""
 
 from collections.abc import Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
+from attrs import evolve
+
 from evidence_lookup.adapters.vector_store.open_store import OpenStore
 from evidence_lookup.domain.filters import is_allowed
 from evidence_lookup.domain.hit import FoundBy, KnowledgeSearchHit, SearchMode
-from evidence_lookup.ports.knowledge_search import KnowledgeSearchRequest
+from evidence_lookup.ports.knowledge_search import KnowledgeSearchRequest, KnowledgeSearchResponse
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
@@ -31,7 +33,7 @@ def in_order(
 
     def place(one: "Found") -> tuple[float, bool, str]:
         key = opened.id_of(one[0])
-        return -opened.score.goodness(one[1]), key is None, key or ""
+        return -_goodness(one, opened), key is None, key or ""
 
     return sorted(kept, key=place)
 
@@ -40,13 +42,27 @@ def is_settled(ordered: "Sequence[Found]", opened: OpenStore, wanted: int) -> bo
     """Whether no document that was not fetched could stand among the first *wanted*."""
     if len(ordered) <= wanted:
         return False
-    last_wanted, last = (opened.score.goodness(ordered[n][1]) for n in (wanted - 1, -1))
-    return last_wanted != last
+    return _goodness(ordered[wanted - 1], opened) != _goodness(ordered[-1], opened)
 
 
 def hits(ordered: "Sequence[Found]", opened: OpenStore) -> tuple[KnowledgeSearchHit, ...]:
     """The hits of *ordered*, ranked from 1."""
     return tuple(_hit(one, rank, opened) for rank, one in enumerate(ordered, start=1))
+
+
+def as_reported(response: KnowledgeSearchResponse) -> KnowledgeSearchResponse:
+    """A response of one list, ordered by another number, in the order of its scores and ids."""
+    ordered = sorted(response.hits, key=lambda hit: (-hit.score.goodness, str(hit.id)))
+    ranked = (
+        evolve(hit, found_by=(FoundBy(response.mode, rank),))
+        for rank, hit in enumerate(ordered, start=1)
+    )
+    return evolve(response, hits=tuple(ranked))
+
+
+def _goodness(found: "Found", opened: OpenStore) -> float:
+    # Distances beyond a right angle are all reported as one relevance.
+    return opened.score.similarity(found[1]).goodness
 
 
 def _hit(found: "Found", rank: int, opened: OpenStore) -> KnowledgeSearchHit:

@@ -224,7 +224,10 @@ async def test_R33_the_score_of_each_class(
     knowledge = over(make(path, metric))
     assert (await knowledge.probe()).semantics is semantics
     hits = (await knowledge.search(request())).hits
-    assert [hit.content for hit in hits] == list(_ROWS)
+    expected = zip(numbers, map(key, _ROWS), strict=True)
+    assert [hit.id for hit in hits] == [
+        one for _, one in sorted(expected, key=lambda item: (-item[0], item[1]))
+    ]
     assert [hit.score.value for hit in hits] == pytest.approx(numbers, abs=1e-5)
     assert {hit.score.semantics for hit in hits} == {semantics}
     await knowledge.aclose()
