@@ -24,9 +24,11 @@ from evidence_lookup.domain.hit import SearchMode
 from evidence_lookup.domain.score import ScoreSemantics
 from evidence_lookup.ports.knowledge_search import KnowledgeSearchPort
 from evidence_lookup.ports.knowledge_store import EmbeddedChunk
+from evidence_lookup.testing.knowledge_contract import Knowledge, KnowledgeContract
 from evidence_lookup.testing.knowledge_samples import DIMENSION, MODEL, asked, embedded
-from evidence_lookup.testing.knowledge_search_contract import Knowledge, KnowledgeSearchContract
+from evidence_lookup.testing.knowledge_search_contract import KnowledgeSearchContract
 from evidence_lookup.testing.paired_knowledge import PairedKnowledge
+from evidence_lookup.testing.search_ranking_contract import SearchRankingContract
 
 _EMBEDDER = MemoryEmbedder(dimension=DIMENSION)
 _SIMILARITIES = frozenset(
@@ -43,7 +45,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     embedded_database.release(path)
 
 
-class OverMilvus(KnowledgeSearchContract):
+class OverMilvus(KnowledgeContract):
     """The shipped wiring on an embedded database, beside the SDK path that writes."""
 
     semantics = _SIMILARITIES
@@ -76,12 +78,12 @@ class OverMilvus(KnowledgeSearchContract):
         await knowledge.aclose()
 
 
-class TestOverMilvus(OverMilvus):
+class TestOverMilvus(OverMilvus, KnowledgeSearchContract):
     """The shipped wiring keeps the search contract in every mode."""
 
 
-class TestOverMilvusL2(OverMilvus):
-    """R33: over an index of distances it keeps the contract too, and reports similarities."""
+class TestOverMilvusL2(OverMilvus, SearchRankingContract):
+    """R33: over an index of distances the ranking is the same, and similarities are reported."""
 
     metric = "L2"
 
