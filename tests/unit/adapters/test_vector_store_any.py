@@ -316,7 +316,11 @@ class Coded(Exception):
 
 def _status(code: Any) -> Exception:
     """An error of gRPC."""
-    kind: Any = type("Status", (_GRPC.RpcError,), {"code": lambda _: code})
+
+    def told(_: object) -> Any:
+        return code
+
+    kind: Any = type("Status", (_GRPC.RpcError,), {"code": told})
     error: Exception = kind("refused")
     return error
 
