@@ -15,7 +15,7 @@ from evidence_lookup.ports.knowledge_search import KnowledgeSearchResponse
 
 L = TypeVar("L")
 
-_SECONDS_BETWEEN_CHECKS = 2.0
+SECONDS_BETWEEN_CHECKS = 2.0
 
 
 class LayoutChangedError(BackendUnavailableError):
@@ -29,20 +29,32 @@ class KnownLayout(Generic[L]):
     the same, with wrong scores or nothing.
     """
 
-    def __init__(self, read: Callable[[], Awaitable[L]]) -> None:
-        """*read* asks the backend; layouts are compared by ``==``."""
+    def __init__(
+        self,
+        read: Callable[[L | None], Awaitable[L]],
+        *,
+        seconds_between_checks: float,
+    ) -> None:
+        """*read* asks the backend; layouts are compared by ``==``.
+
+        For a check it is given the layout that is known, which it may give back if it is certain
+        that the collection is still the same one.
+        """
         self._read = read
+        self._seconds_between_checks = seconds_between_checks
         self._layout: L | None = None
         self._read_at = self._checked_at = -math.inf
 
     async def get(self, *, fresh: bool = False) -> L:
-        """The layout, read in this call or at most two seconds ago.
+        """The layout, read or checked in this call or as long ago as a check may be.
 
         Raises:
             EvidenceLookupError: as *read*.
         """
         now = time.monotonic()
-        return await self._since(now if fresh else now - _SECONDS_BETWEEN_CHECKS)
+        if fresh:
+            return await self._since(now)
+        return await self._since(now - self._seconds_between_checks, known=self._layout)
 
     def forget(self) -> None:
         """Read it anew when it is asked for next."""
@@ -55,7 +67,7 @@ class KnownLayout(Generic[L]):
 
         It is run with the layout that is known, and once more if that proves to be another one by
         now: it is read again where the search fails, finds nothing, or raises
-        `LayoutChangedError`, and every two seconds beside a search.
+        `LayoutChangedError`, and checked from time to time beside a search.
 
         Raises:
             EvidenceLookupError: as *attempt* and *read*.
@@ -64,9 +76,10 @@ class KnownLayout(Generic[L]):
         layout = await self._since(-math.inf)
         was_known = self._read_at < began
         try:
-            if was_known and began - self._checked_at > _SECONDS_BETWEEN_CHECKS:
+            if was_known and began - self._checked_at > self._seconds_between_checks:
                 self._checked_at = began  # one search of many at once is enough
-                response, newest = await asyncio.gather(attempt(layout), self._since(began))
+                check = self._since(began, known=layout)
+                response, newest = await asyncio.gather(attempt(layout), check)
             else:
                 response, newest = await attempt(layout), layout
             if not response.hits:
@@ -82,11 +95,11 @@ class KnownLayout(Generic[L]):
                 return response
         return await attempt(newest)
 
-    async def _since(self, moment: float) -> L:
-        """The layout as it was read at *moment* or later."""
+    async def _since(self, moment: float, *, known: L | None = None) -> L:
+        """The layout as it was read at *moment* or later, or checked if it is *known*."""
         layout = self._layout
         if layout is None or self._read_at < moment:
             began = time.monotonic()
-            layout = self._layout = await self._read()
+            layout = self._layout = await self._read(known)
             self._read_at = self._checked_at = began
         return layout

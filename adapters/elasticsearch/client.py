@@ -8,7 +8,7 @@ from evidence_lookup.adapters.elasticsearch.driver import Driver, load, open_dri
 from evidence_lookup.adapters.elasticsearch.errors import not_opened, translated
 from evidence_lookup.adapters.elasticsearch.layout import Layout, read_layout
 from evidence_lookup.adapters.elasticsearch.settings import ElasticsearchSettings
-from evidence_lookup.adapters.known_layout import KnownLayout
+from evidence_lookup.adapters.known_layout import SECONDS_BETWEEN_CHECKS, KnownLayout
 from evidence_lookup.adapters.per_loop import PerLoop
 from evidence_lookup.adapters.shared_client import SharedClient
 from evidence_lookup.adapters.to_the_end import ToTheEnd
@@ -32,7 +32,8 @@ class _LoopState:
             lambda: _opened(settings), _closed, seconds=settings.timeout_seconds
         )
         self.layout = KnownLayout(
-            lambda: connection.call(lambda driver: read_layout(driver, settings))
+            lambda _: connection.call(lambda driver: read_layout(driver, settings)),
+            seconds_between_checks=SECONDS_BETWEEN_CHECKS,
         )
 
 

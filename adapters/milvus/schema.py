@@ -29,8 +29,12 @@ _MARK = "evidence_lookup"
 
 @frozen
 class Layout:
-    """What a collection is like. Limits are bytes of UTF-8; `model` is known for own ones."""
+    """What a collection is like. Limits are bytes of UTF-8; `model` is known for own ones.
 
+    `collection_id` is the server's own, of which each collection has another, or 0.
+    """
+
+    collection_id: int
     dimension: int
     semantics: ScoreSemantics
     has_keyword: bool
@@ -115,8 +119,10 @@ async def _knows_keywords(driver: Driver, settings: MilvusSettings) -> bool:
     return numbers is None or (int(numbers[1]), int(numbers[2])) >= (2, 5)
 
 
-async def read_layout(driver: Driver, settings: MilvusSettings) -> Layout:
-    """What the collection is like, asked of the server.
+async def read_layout(
+    driver: Driver, settings: MilvusSettings, known: Layout | None = None
+) -> Layout:
+    """What the collection is like, asked of the server; *known* as it is if it is still the same.
 
     Raises:
         SchemaMismatchError: a field that the settings name is missing or of another kind, or the
@@ -125,6 +131,9 @@ async def read_layout(driver: Driver, settings: MilvusSettings) -> Layout:
     described = await driver.describe_collection(
         settings.collection, timeout=settings.timeout_seconds
     )
+    collection_id = int(described.get("collection_id", 0))
+    if known is not None and collection_id and collection_id == known.collection_id:
+        return known
     fields = {str(one["name"]): cast("Mapping[str, Any]", one) for one in described["fields"]}
     _check_fields(fields, settings)
     model = _model(str(described.get("description", "")))
@@ -145,6 +154,7 @@ async def read_layout(driver: Driver, settings: MilvusSettings) -> Layout:
     vector = fields[settings.vector_field]
     keyword = fields.get(settings.keyword_field, {})
     return Layout(
+        collection_id=collection_id,
         dimension=int(vector["params"]["dim"]),
         semantics=_SEMANTICS[metric],
         has_keyword=metrics.get(settings.sparse_field) == "BM25",

@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from evidence_lookup.adapters import known_layout
 from evidence_lookup.adapters.known_layout import KnownLayout, LayoutChangedError
 from evidence_lookup.domain.errors import (
     BackendFailedError,
@@ -26,9 +25,9 @@ class Backend:
     def __init__(self) -> None:
         self.layout = "old"
         self.asked: list[str] = []
-        self.known = KnownLayout(self._read)
+        self.known = KnownLayout(self._read, seconds_between_checks=60)
 
-    async def _read(self) -> str:
+    async def _read(self, _: str | None) -> str:
         self.asked.append("read")
         return self.layout
 
@@ -92,7 +91,7 @@ async def test_without_a_sign_it_is_read_from_time_to_time(
     """A collection that answers as before is known anew within seconds, not at each search."""
     assert (await backend.known.search(backend.attempt(1))).hits[0].content == "old"
     assert backend.asked == ["old"]
-    monkeypatch.setattr(known_layout, "_SECONDS_BETWEEN_CHECKS", 0)
+    monkeypatch.setattr(backend.known, "_seconds_between_checks", 0)
     assert (await backend.known.search(backend.attempt(1, 1))).hits[0].content == "new"
     assert backend.asked == ["old", "old", "read", "new"]
 

@@ -1,6 +1,7 @@
 """What several adapters share."""
 
 import logging
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,7 @@ def test_batches_are_bounded(sizes: list[int], limit: int) -> None:
     cut = list(batches(sizes, lambda size: size, limit=limit))
     assert [size for batch in cut for size in batch] == sizes
     assert all(batch and (sum(batch) <= limit or len(batch) == 1) for batch in cut)
-    assert all(sum(a) + b[0] > limit for a, b in zip(cut, cut[1:], strict=False))
+    assert all(sum(a) + b[0] > limit for a, b in pairwise(cut))
 
 
 def test_loggers_are_quiet_inside_only(caplog: pytest.LogCaptureFixture) -> None:
