@@ -63,7 +63,7 @@ class Compare:
         is the deadline of each query. A path that fails is told query by query.
 
         Raises:
-            SettingsError: there is no path of that name.
+            SettingsError: there is no path of that name, or both are one.
             ScopeError: the settings require a scope value that *scope* lacks.
             CallerError: a query is empty, or *top_k* below 1.
             EvidenceLookupError: neither path can be opened; the main one's error.
@@ -99,6 +99,8 @@ class Compare:
             if name not in self.path_names:
                 known = ", ".join(self.path_names)
                 raise SettingsError([f"there is no path {name!r}; the paths are {known}"])
+        if len(set(names)) == 1:
+            raise SettingsError([f"{names[0]} would be compared with itself: name another path"])
         scope.require(self.rules.required_scope)
         if top_k < 1:
             raise CallerError(f"top_k must be at least 1, not {top_k}")

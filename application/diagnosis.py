@@ -8,10 +8,12 @@ from attrs import frozen
 
 from evidence_lookup.application.guard import guarded
 from evidence_lookup.application.readiness import Readiness
+from evidence_lookup.application.sidecar import Sidecar
 from evidence_lookup.domain.errors import EvidenceLookupError, message_of
 from evidence_lookup.domain.path_try import PathTry
 from evidence_lookup.ports.catalogue import Catalogue
 from evidence_lookup.ports.embedder import Embedder
+from evidence_lookup.ports.knowledge_search import SearchCapabilities
 from evidence_lookup.ports.trace import TraceReader
 
 Ask: TypeAlias = Callable[[], Awaitable[str]]
@@ -30,12 +32,13 @@ class Check:
 
 @frozen
 class Diagnosis:
-    """Asks embedder, knowledge, catalogue and traces, in this order."""
+    """Asks embedder, knowledge, catalogue, traces and the sidecar, if there is one, in turn."""
 
     embedder: Embedder
     readiness: Readiness
     catalogue: Catalogue
     traces: TraceReader
+    sidecar: Sidecar | None = None
 
     async def run(self) -> tuple[Check, ...]:
         """One check for each part; a part that fails does not stop the others."""
@@ -44,6 +47,7 @@ class Diagnosis:
             *await self._knowledge_and_paths(),
             await _check("catalogue", self._catalogue),
             await _check("traces", self._traces),
+            *([await _check("sidecar", self._sidecar)] if self.sidecar else []),
         )
 
     async def _embedder(self) -> str:
@@ -68,9 +72,11 @@ class Diagnosis:
 
     async def _knowledge(self) -> str:
         self.readiness.forget()
-        found = await self.readiness.capabilities()
-        modes = ", ".join(sorted(found.modes))
-        return f"{found.path}: {found.dimension} dimensions, {found.semantics}, modes {modes}"
+        return _abilities(await self.readiness.capabilities())
+
+    async def _sidecar(self) -> str:
+        assert self.sidecar is not None
+        return _abilities(await self.sidecar.probe())
 
     async def _catalogue(self) -> str:
         entries = await self.catalogue.entries()
@@ -82,6 +88,11 @@ class Diagnosis:
     async def _traces(self) -> str:
         newest = await self.traces.recent(limit=1)
         return f"last lookup at {newest[0].created_at:%Y-%m-%d %H:%M:%S} UTC" if newest else "empty"
+
+
+def _abilities(found: SearchCapabilities) -> str:
+    modes = ", ".join(sorted(found.modes))
+    return f"{found.path}: {found.dimension} dimensions, {found.semantics}, modes {modes}"
 
 
 async def _check(name: str, ask: Ask) -> Check:

@@ -19,7 +19,7 @@ from evidence_lookup.domain.path_try import TraceError
 from evidence_lookup.domain.record import ToolInvocation, with_sidecar
 from evidence_lookup.domain.sidecar import SidecarReport, SidecarStatus
 from evidence_lookup.ports.clock import Clock
-from evidence_lookup.ports.knowledge_search import KnowledgeSearchRequest
+from evidence_lookup.ports.knowledge_search import KnowledgeSearchRequest, SearchCapabilities
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -73,6 +73,14 @@ class Sidecar:
             search = _start(self._search(selected.request, selected.found), self._searches)
             _start(self._record_later(invocation, search), self._records)
 
+    async def probe(self) -> SearchCapabilities:
+        """What its path can do.
+
+        Raises:
+            EvidenceLookupError: the path cannot be opened, or does not fit the embedder.
+        """
+        return await self._path.capabilities()
+
     async def settled(self) -> None:
         """Wait until every record that is under way is written, or given up."""
         if self._records:
@@ -82,7 +90,7 @@ class Sidecar:
     async def aclose(self) -> None:
         """Wait for the records under way, give up what is left, and close the path; never raises.
 
-        Takes at most the sidecar's seconds, the record's, and 2 more.
+        Takes at most the sidecar's seconds, the record's, and 3 more.
         """
         await self.settled()
         left = [*self._records, *self._searches]

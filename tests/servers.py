@@ -23,7 +23,8 @@ os.environ.setdefault("TESTCONTAINERS_HOST_OVERRIDE", "127.0.0.1")
 os.environ.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")
 
 _PREFIX = "EVIDENCE_LOOKUP_TEST_"
-LABELS = {"evidence-lookup-test": ""}
+# Of this run alone, so that whoever cleans up after it ends nobody else's.
+LABELS = {"evidence-lookup-test": os.environ.get("EVIDENCE_LOOKUP_TEST_RUN", "")}
 """On all that a test makes in the engine, so that what is left over can be found."""
 
 

@@ -17,6 +17,12 @@ def _identifier(_: object, attribute: "Attribute[str]", value: str) -> None:
         )
 
 
+def _without_credentials(_: object, attribute: "Attribute[str]", value: str) -> None:
+    # The address stands in messages and records.
+    if "://" in value and "@" in value.split("://", 1)[1].split("/", 1)[0]:
+        raise ValueError("milvus.uri holds credentials: use milvus.token (user:password)")
+
+
 @frozen
 class MilvusSettings:
     """How to reach one collection, and what its fields are called.
@@ -28,10 +34,11 @@ class MilvusSettings:
     (``chinese``, ``english``, ``standard``). Every call ends within `timeout_seconds`.
 
     Raises:
-        ValueError: a name is no identifier, a choice is unknown or the timeout is not above 0.
+        ValueError: the address holds credentials, a name is no identifier, a choice is unknown or
+            the timeout is not above 0.
     """
 
-    uri: str = ""
+    uri: str = field(default="", validator=_without_credentials)
     token: str = field(default="", repr=False)
     database: str = ""
     secure: bool = False

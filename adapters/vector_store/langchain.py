@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from importlib import import_module
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
 from evidence_lookup.domain.errors import MissingExtraError, SettingsError
@@ -61,11 +62,16 @@ def _function(factory: str) -> Callable[[Any], Any]:
     try:
         function = getattr(import_module(name), attribute)
     except ImportError as error:
-        fault = f"vector-store.factory: the module {name!r} cannot be imported: {error}"
+        fault = (
+            f"vector-store.factory: the module {name!r} cannot be imported (install it, or put "
+            f"its folder on PYTHONPATH): {error}"
+        )
         raise SettingsError([fault]) from error
     except AttributeError as error:
         fault = f"vector-store.factory: the module {name!r} has no {attribute!r}"
         raise SettingsError([fault]) from error
+    if iscoroutinefunction(function):
+        raise SettingsError([f"vector-store.factory: {factory} must be a plain function"])
     if not callable(function):
         raise SettingsError([f"vector-store.factory: {factory} is no function"])
     return function  # type: ignore[no-any-return]

@@ -106,5 +106,10 @@ class Container(containers.DeclarativeContainer):
         rules=rules,
     )
     diagnosis = providers.Singleton(
-        Diagnosis, embedder=embedder, readiness=readiness, catalogue=catalogue, traces=traces
+        Diagnosis,
+        embedder=embedder,
+        readiness=readiness,
+        catalogue=catalogue,
+        traces=traces,
+        sidecar=sidecar,
     )

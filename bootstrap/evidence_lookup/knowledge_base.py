@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVa
 
 from attrs import field, frozen
 
-from evidence_lookup.domain.errors import EvidenceLookupError, UnsupportedModeError
+from evidence_lookup.domain.errors import CallerError, EvidenceLookupError, UnsupportedModeError
 from evidence_lookup.domain.filters import Scope, ScopeValue
 from evidence_lookup.domain.hit import SearchMode
 from evidence_lookup.domain.record import ToolInvocation
@@ -94,9 +94,10 @@ class KnowledgeBase:
 
         Raises:
             ScopeError, EvidenceLookupError: as for `lookup`, of the first query that fails.
+            CallerError: *queries* is one text.
         """
         answers = await self._lookup.lookup_many(
-            queries,
+            _queries(queries),
             scope=_scope(scope, category),
             mode=_mode(mode),
             session_id=session_id,
@@ -212,18 +213,20 @@ class KnowledgeBase:
         """What two retrieval paths find for each of *queries*, side by side; nothing is recorded.
 
         A path is ``sdk``, ``vectorstore``, ``auto``, ``milvus``, ``elasticsearch`` or ``memory``.
-        Without *main* it is the one that lookups use, without *other* that of ``sidecar.path``,
-        without *mode* and *top_k* what the settings say.
+        Without *main* it is the one that lookups use, without *other* that of ``sidecar.path``
+        or, if that is *main*, ``sdk``; without *mode* and *top_k* what the settings say.
 
         Raises:
             SettingsError: there is no path of that name.
             ScopeError, UnsupportedModeError: as for `lookup`.
             EvidenceLookupError: neither path can be opened. One that fails is in the report.
         """
+        main = main or self.settings.vector_store.mode
+        beside = self.settings.sidecar.path
         return await self._compare.compare(
-            queries,
-            main=main or self.settings.vector_store.mode,
-            other=other or self.settings.sidecar.path,
+            _queries(queries),
+            main=main,
+            other=other or ("sdk" if beside == main else beside),
             scope=_scope(scope, category),
             mode=_mode(mode),
             top_k=top_k,
@@ -302,9 +305,15 @@ async def open_knowledge_base(
         MissingExtraError: the settings name a backend whose extra is not installed.
     """
     from evidence_lookup.container import Container
+    from evidence_lookup.opening import check_paths
     from evidence_lookup.settings_loading import load_settings
 
     container = container or Container(settings=settings or load_settings())
+    check_paths(
+        container.settings(),
+        has_own_store=bool(container.vector_store.overridden or container.search.overridden)
+        or container.langchain_store() is not None,
+    )
     try:
         yield KnowledgeBase(
             settings=container.settings(),
@@ -336,6 +345,12 @@ def open_knowledge_base_sync(
         ) as base,
     ):
         yield SyncKnowledgeBase(base, portal)
+
+
+def _queries(given: Sequence[str]) -> Sequence[str]:
+    if isinstance(given, str):
+        raise CallerError("queries is one text: give a list of texts")
+    return given
 
 
 def _mode(given: SearchMode | str | None) -> SearchMode | None:

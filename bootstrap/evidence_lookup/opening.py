@@ -61,6 +61,28 @@ async def open_elasticsearch(settings: Settings) -> "AsyncGenerator[Elasticsearc
         await knowledge.aclose()
 
 
+def check_paths(settings: Settings, *, has_own_store: bool) -> None:
+    """Refuse paths that cannot mean what they say.
+
+    Raises:
+        SettingsError: lookups would search another store than ingest writes to, or the sidecar
+            is the path that they take.
+    """
+    mode, sidecar = settings.vector_store.mode, settings.sidecar
+    faults: list[str] = []
+    is_shipped = not (has_own_store or settings.vector_store.factory)
+    if mode != "sdk" and is_shipped and settings.store != "milvus":
+        faults.append(
+            f"vector-store.mode is {mode}, whose own store reads Milvus, but store is "
+            f"{settings.store}: set vector-store.factory"
+        )
+    taken = {mode, settings.store} if mode == "sdk" else {mode}
+    if sidecar.enabled and sidecar.path in taken:
+        faults.append(f"sidecar.path is {sidecar.path}, which the lookups take themselves")
+    if faults:
+        raise SettingsError(faults)
+
+
 async def open_vector_store(
     settings: Settings, embedder: "Embedder", store: "VectorStore | None"
 ) -> "AsyncGenerator[VectorStoreKnowledge]":
@@ -112,7 +134,7 @@ async def open_sidecar(
     """The second path beside the lookups, where it is enabled."""
     from evidence_lookup.application.sidecar import Sidecar
 
-    if not settings.sidecar.enabled:
+    if not (settings.sidecar.enabled and settings.trace.enabled):  # it is for the record only
         yield None
         return
     sidecar = Sidecar(

@@ -117,12 +117,13 @@ class TraceSettings:
 class SidecarSettings:
     """A second path that runs beside the lookups, for the record only.
 
-    `path` is the name of any retrieval path; `deadline_seconds` bound each of its searches.
+    `path` is any retrieval path but the one that lookups take; `deadline_seconds` bound each run,
+    its opening included.
     """
 
     enabled: bool = False
     path: PathName = "vectorstore"
-    deadline_seconds: float = field(default=2.0, validator=_positive)
+    deadline_seconds: float = field(default=5.0, validator=_positive)
 
 
 @frozen

@@ -74,9 +74,7 @@ def load_settings(
         try:
             values[key.path] = _checked(one.value, key)
         except (TypeError, ValueError) as error:
-            told = (
-                error.args[0] if key.attribute.repr else "must be text (it is not shown)"
-            )
+            told = error.args[0] if key.attribute.repr else "must be text (it is not shown)"
             faults.append(f"{one.place}: {name}: {told}")
     if faults:
         raise SettingsError(faults)

@@ -3,6 +3,7 @@
 import inspect
 
 import pytest
+from attrs import evolve
 
 from evidence_lookup import (
     KnowledgeBase,
@@ -11,8 +12,8 @@ from evidence_lookup import (
     open_knowledge_base,
     open_knowledge_base_sync,
 )
-from evidence_lookup.domain.errors import ScopeError, UnsupportedModeError
-from evidence_lookup.settings import EmbedderSettings, TraceSettings
+from evidence_lookup.domain.errors import CallerError, ScopeError, UnsupportedModeError
+from evidence_lookup.settings import EmbedderSettings, SidecarSettings, TraceSettings
 
 SETTINGS = Settings(
     store="memory",
@@ -55,3 +56,31 @@ async def test_an_unknown_mode_is_an_error_of_the_tree() -> None:
     async with open_knowledge_base(SETTINGS) as knowledge:
         with pytest.raises(UnsupportedModeError, match="dense, keyword, hybrid"):
             await knowledge.lookup("x", mode="sparse")
+
+
+async def test_one_text_is_no_list_of_queries() -> None:
+    """A text in place of a list would be asked letter by letter."""
+    async with open_knowledge_base(SETTINGS) as knowledge:
+        with pytest.raises(CallerError, match="list"):
+            await knowledge.lookup_many("redis")
+        with pytest.raises(CallerError, match="list"):
+            await knowledge.compare("redis")
+
+
+async def test_doctor_asks_the_sidecar() -> None:
+    """A sidecar that is on is a part of the set-up, with what is wrong with it."""
+    beside = evolve(
+        SETTINGS, trace=TraceSettings(), sidecar=SidecarSettings(enabled=True, path="milvus")
+    )
+    async with open_knowledge_base(beside) as knowledge:
+        (check,) = [one for one in await knowledge.diagnose() if one.name == "sidecar"]
+    assert not check.ok
+    assert "collection_missing" in check.detail
+
+
+async def test_a_sidecar_without_records_does_not_run() -> None:
+    """What comes of a sidecar goes to the record; where none is kept it would be for nothing."""
+    beside = evolve(SETTINGS, sidecar=SidecarSettings(enabled=True, path="milvus"))
+    assert not beside.trace.enabled
+    async with open_knowledge_base(beside) as knowledge:
+        assert "sidecar" not in [one.name for one in await knowledge.diagnose()]

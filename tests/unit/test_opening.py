@@ -1,11 +1,22 @@
 """The figures of a lookup, from settings and embedder."""
 
+from typing import Literal
+
 import pytest
+from attrs import evolve
 
 from evidence_lookup.adapters.memory.embedder import MemoryEmbedder
+from evidence_lookup.adapters.milvus import MilvusSettings
+from evidence_lookup.adapters.vector_store.settings import VectorStoreSettings
 from evidence_lookup.domain.errors import SettingsError
-from evidence_lookup.opening import lookup_rules
-from evidence_lookup.settings import EmbedderSettings, RagSettings, Settings
+from evidence_lookup.opening import check_paths, lookup_rules
+from evidence_lookup.settings import (
+    EmbedderSettings,
+    PathName,
+    RagSettings,
+    Settings,
+    SidecarSettings,
+)
 
 
 def thresholds(rag: RagSettings, unrelated: float | None = 0.5) -> tuple[float, float, float]:
@@ -32,3 +43,30 @@ def test_thresholds_out_of_order_are_refused_with_all_three() -> None:
     """A floor above the reference threshold would call everything that is found faint."""
     with pytest.raises(SettingsError, match=r"0\.9.*0\.5.*0\.4.*must rise"):
         thresholds(RagSettings(evidence_floor=0.9, reference_threshold=0.5, high_threshold=0.4))
+
+
+def test_a_shipped_vector_store_must_read_what_ingest_writes() -> None:
+    """langchain-milvus over another store's documents is refused; a store of one's own is not."""
+    settings = Settings(store="elasticsearch", vector_store=VectorStoreSettings(mode="auto"))
+    with pytest.raises(SettingsError, match=r"auto.*elasticsearch.*vector-store\.factory"):
+        check_paths(settings, has_own_store=False)
+    check_paths(settings, has_own_store=True)
+    check_paths(evolve(settings, store="milvus"), has_own_store=False)
+
+
+@pytest.mark.parametrize(("mode", "path"), [("auto", "auto"), ("sdk", "sdk"), ("sdk", "milvus")])
+def test_a_sidecar_is_another_path(mode: Literal["sdk", "auto"], path: PathName) -> None:
+    """A sidecar that is the lookups' own path, under either of its names, is refused."""
+    settings = Settings(
+        vector_store=VectorStoreSettings(mode=mode), sidecar=SidecarSettings(True, path)
+    )
+    with pytest.raises(SettingsError, match=r"sidecar\.path"):
+        check_paths(settings, has_own_store=False)
+    check_paths(evolve(settings, sidecar=SidecarSettings(False, path)), has_own_store=False)
+
+
+def test_credentials_in_an_address_are_refused_unseen() -> None:
+    """An address stands in messages and records: it may hold no password."""
+    with pytest.raises(ValueError, match=r"milvus\.token") as caught:
+        MilvusSettings("http://root:hunter2@localhost:19530")
+    assert "hunter2" not in str(caught.value)

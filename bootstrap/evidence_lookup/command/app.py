@@ -1,5 +1,6 @@
 """The commands: arguments in, one call of the knowledge base, a rendering out."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -141,12 +142,14 @@ def lookup(
                 session_id=session,
                 raise_unavailable=not (json or agent),
             )
-        if agent or json:
-            print_json(project(result) if agent else result)
-        else:
-            show_result(result)
-            if explain:
-                show_explanation(result)
+            # Before the closing, which waits for a sidecar.
+            if agent or json:
+                print_json(project(result) if agent else result)
+            else:
+                show_result(result)
+                if explain:
+                    show_explanation(result)
+                sys.stdout.flush()
         if result.evidence_status is EvidenceStatus.UNAVAILABLE:
             raise SystemExit(ExitCode.UNAVAILABLE)
         if not result.found:

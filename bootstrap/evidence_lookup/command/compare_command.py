@@ -17,7 +17,7 @@ from evidence_lookup.command.options import (
 from evidence_lookup.command.outcome import ExitCode, one_line_errors
 from evidence_lookup.domain.hit import SearchMode
 
-_PATHS = "sdk, vectorstore, auto, milvus, elasticsearch or memory"
+_PATHS = "sdk, vectorstore, auto, milvus or elasticsearch"
 
 
 def compare(

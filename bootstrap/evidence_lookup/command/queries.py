@@ -35,6 +35,8 @@ def _read(file: Path) -> list[str]:
         raise UnreadableDocumentError(f"--queries {file}, line {line}: not UTF-8") from error
     if file.suffix.lower() == ".json" or _BEGINS_LIKE_JSON.match(text):
         queries = list(_from_json(text, file))
+    elif text.lstrip().startswith("{"):
+        raise CallerError(f"--queries {file}: objects, but not in a JSON list")
     else:
         queries = [line.strip() for line in text.splitlines() if not is_blank(line)]
     if not queries:

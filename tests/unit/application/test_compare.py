@@ -236,11 +236,10 @@ async def test_no_query_gives_a_report_without_figures() -> None:
     assert (totals.queries, totals.mean_overlap_at_k) == (0, None)
 
 
-async def test_a_path_may_be_compared_with_itself() -> None:
-    """The same name twice overlaps whole."""
-    paths = house(A_B, A_Z)
-    report = await paths.compare.compare(["x"], main="one", other="one")
-    assert report.totals.full_overlap_share == 1.0
+async def test_a_path_is_not_compared_with_itself() -> None:
+    """The same name twice would always overlap whole, which says nothing."""
+    with pytest.raises(SettingsError, match="itself"):
+        await house(A_B, A_Z).compare.compare(["x"], main="one", other="one")
 
 
 async def test_a_report_comes_back_from_json_equal() -> None:
