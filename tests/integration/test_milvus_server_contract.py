@@ -35,6 +35,8 @@ class OnServer:
     """Gives each test the same collection, empty: making one takes two seconds."""
 
     modes: frozenset[SearchMode]
+    # Fewer for each test: a search takes ten times as long here as in the embedded database.
+    examples = 50
 
     @pytest.fixture
     async def knowledge(
