@@ -144,10 +144,10 @@ def _not_writable(path: Path, error: OSError) -> StorageError:
 
 def _manager() -> Any:
     try:
-        with warnings.catch_warnings():
-            # Of its import of pkg_resources, which a person at a terminal can do nothing about.
-            warnings.simplefilter("ignore")
-            return import_module("milvus_lite.server_manager").server_manager_instance
+        # A person at a terminal can do nothing about it. Not for a time only, since that would undo
+        # what other threads' imports say of warnings meanwhile.
+        warnings.filterwarnings("ignore", message=".*pkg_resources")
+        return import_module("milvus_lite.server_manager").server_manager_instance
     except ImportError as error:
         raise MissingExtraError("local", "an embedded Milvus database") from error
 
