@@ -24,6 +24,7 @@ os.environ.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")
 
 _PREFIX = "EVIDENCE_LOOKUP_TEST_"
 # Of this run alone, so that whoever cleans up after it ends nobody else's.
+_PAUSES = 5
 LABELS = {"evidence-lookup-test": os.environ.get("EVIDENCE_LOOKUP_TEST_RUN", "")}
 """On all that a test makes in the engine, so that what is left over can be found."""
 
@@ -91,7 +92,16 @@ class Server:
     def paused(self) -> AbstractContextManager[None]:
         """Inside, it is frozen: connections are accepted, and nothing is answered."""
         container = self._own_container()
-        return self._without(container.pause, container.unpause)
+
+        def pause() -> None:
+            # A busy machine starts threads faster than they are frozen; the engine then gives up.
+            for _ in range(_PAUSES):
+                with suppress(_engine_errors().APIError):
+                    container.pause()
+                    return
+            container.pause()
+
+        return self._without(pause, container.unpause)
 
     def disconnected(self) -> AbstractContextManager[None]:
         """Inside, it runs, but is cut from the network."""
@@ -171,11 +181,11 @@ def started(kind: ServerKind, client: Any, network: Any) -> Generator[Server, No
 
 def engine() -> Any:
     """A client of the Docker engine."""
-    docker = import_module("docker")
+    docker: Any = import_module("docker")
     try:
         client = docker.from_env(timeout=60)
         client.ping()
-    except docker.errors.DockerException as error:
+    except _engine_errors().DockerException as error:
         cannot_be_had(f"no Docker engine answers: {error}")
     return client
 
@@ -187,8 +197,12 @@ def cannot_be_had(reason: str) -> NoReturn:
     pytest.skip(reason)
 
 
+def _engine_errors() -> Any:
+    return import_module("docker.errors")
+
+
 def _image(kind: ServerKind, client: Any) -> str:
-    errors: Any = import_module("docker.errors")
+    errors = _engine_errors()
     named = os.environ.get(kind.image_variable)
     candidates = [named] if named else [kind.own_image, kind.official_image]
     for candidate in candidates:

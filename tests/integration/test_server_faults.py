@@ -25,11 +25,11 @@ FAULTS: dict[str, Callable[[Server], AbstractContextManager[None]]] = {
     "paused": Server.paused,
     "disconnected": Server.disconnected,
 }
-CALL_SECONDS, DEADLINE_SECONDS = 1.0, 2.0
-LATE = 1.0
+CALL_SECONDS, DEADLINE_SECONDS = 2.0, 4.0
+LATE = 2.0
 """Seconds beyond the deadline that a busy machine may cost."""
-FAULT_SECONDS, RECOVERY_SECONDS = 3.0, 30.0
-LOOKUPS, AT_ONCE, BEFORE_THE_FAULT, PAUSE_SECONDS = 200, 16, 40, 0.3
+FAULT_SECONDS, RECOVERY_SECONDS = 5.0, 30.0
+LOOKUPS, AT_ONCE, BEFORE_THE_FAULT, PAUSE_SECONDS = 200, 16, 40, 0.5
 WORDS = ["kettle", "ladder", "magnet", "needle", "oyster", "pillow", "quiver", "ribbon"]
 
 
