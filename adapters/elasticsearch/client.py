@@ -8,7 +8,7 @@ from evidence_lookup.adapters.elasticsearch.driver import Driver, load, open_dri
 from evidence_lookup.adapters.elasticsearch.errors import not_opened, translated
 from evidence_lookup.adapters.elasticsearch.layout import Layout, read_layout
 from evidence_lookup.adapters.elasticsearch.settings import ElasticsearchSettings
-from evidence_lookup.adapters.known_layout import SECONDS_BETWEEN_CHECKS, KnownLayout
+from evidence_lookup.adapters.known_layout import KnownLayout
 from evidence_lookup.adapters.per_loop import PerLoop
 from evidence_lookup.adapters.shared_client import SharedClient
 from evidence_lookup.adapters.to_the_end import ToTheEnd
@@ -33,7 +33,7 @@ class _LoopState:
         )
         self.layout = KnownLayout(
             lambda _: connection.call(lambda driver: read_layout(driver, settings)),
-            seconds_between_checks=SECONDS_BETWEEN_CHECKS,
+            is_shared=True,
         )
 
 

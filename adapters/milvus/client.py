@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from evidence_lookup.adapters.cancellable import cancellable
-from evidence_lookup.adapters.known_layout import SECONDS_BETWEEN_CHECKS, KnownLayout
+from evidence_lookup.adapters.known_layout import KnownLayout
 from evidence_lookup.adapters.milvus import embedded
 from evidence_lookup.adapters.milvus.driver import Driver, open_driver, pymilvus
 from evidence_lookup.adapters.milvus.errors import gone, is_gone, is_not_loaded, translated
@@ -21,8 +21,6 @@ from evidence_lookup.domain.errors import BackendError
 
 T = TypeVar("T")
 OpenClient = Callable[[MilvusSettings, str], Awaitable[Driver]]
-# No other process can make its collection anew, and to ask takes as long as a search.
-_SECONDS_EMBEDDED = 30.0
 _Opened: TypeAlias = tuple[Driver, embedded.Lease | None]
 _gates = PerLoop(dict[Path | tuple[str, str, str], Gate])
 
@@ -39,7 +37,7 @@ class _LoopState:
         path = settings.path
         self.layout = KnownLayout(
             lambda known: connection.call(lambda driver: read_layout(driver, settings, known)),
-            seconds_between_checks=SECONDS_BETWEEN_CHECKS if path is None else _SECONDS_EMBEDDED,
+            is_shared=path is None,
         )
         # Two adapters on one collection pass the same gate, and in an embedded database all do.
         key = path or (settings.uri, settings.database, settings.collection)

@@ -10,8 +10,8 @@ from attrs import evolve
 from elasticsearch import AsyncElasticsearch
 from tests.servers import Server
 
+from evidence_lookup.adapters import known_layout
 from evidence_lookup.adapters.elasticsearch import ElasticsearchKnowledge, ElasticsearchSettings
-from evidence_lookup.adapters.elasticsearch import client as client_module
 from evidence_lookup.domain.errors import (
     DimensionMismatchError,
     EmbedderMismatchError,
@@ -424,7 +424,7 @@ async def test_R31_an_index_that_is_exchanged(
     knowledge = index.opened(index=name)
     if way == "same name":
         # Who makes it anew leaves no sign in the hits: seen within seconds, here at once.
-        monkeypatch.setattr(client_module, "SECONDS_BETWEEN_CHECKS", 0)
+        monkeypatch.setattr(known_layout, "_SECONDS_BETWEEN_CHECKS", 0)
 
     async def make(similarity: str, tenant: dict[str, Any], dims: int = 3) -> None:
         before, index.name = index.name, name if way == "same name" else f"{index.name}-next"

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evidence_lookup.adapters import known_layout
 from evidence_lookup.adapters.milvus import MilvusKnowledge, MilvusSettings
-from evidence_lookup.adapters.milvus import client as client_module
 from evidence_lookup.adapters.milvus import embedded as embedded_database
 from evidence_lookup.adapters.milvus.driver import pymilvus
 from evidence_lookup.domain.errors import (
@@ -197,7 +197,7 @@ async def test_R31_a_collection_that_is_exchanged(
 ) -> None:
     """Scores mean what they mean in the collection that has the name at the time of a search."""
     # Seen within seconds, here at once.
-    monkeypatch.setattr(client_module, "_SECONDS_EMBEDDED", 0)
+    monkeypatch.setattr(known_layout, "_SECONDS_IF_ALONE", 0)
     knowledge = MilvusKnowledge(settings(path))
     for metric, semantics in (
         ("COSINE", ScoreSemantics.COSINE), ("L2", ScoreSemantics.L2_SQUARED),

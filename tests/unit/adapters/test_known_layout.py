@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from evidence_lookup.adapters import known_layout
 from evidence_lookup.adapters.known_layout import KnownLayout, LayoutChangedError
 from evidence_lookup.domain.errors import (
     BackendFailedError,
@@ -22,10 +23,10 @@ _SCORE = Score(1.0, ScoreSemantics.COSINE)
 class Backend:
     """A collection with a layout, and what was asked of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_shared: bool = True) -> None:
         self.layout = "old"
         self.asked: list[str] = []
-        self.known = KnownLayout(self._read, seconds_between_checks=60)
+        self.known = KnownLayout(self._read, is_shared=is_shared)
 
     async def _read(self, _: str | None) -> str:
         self.asked.append("read")
@@ -91,7 +92,7 @@ async def test_without_a_sign_it_is_read_from_time_to_time(
     """A collection that answers as before is known anew within seconds, not at each search."""
     assert (await backend.known.search(backend.attempt(1))).hits[0].content == "old"
     assert backend.asked == ["old"]
-    monkeypatch.setattr(backend.known, "_seconds_between_checks", 0)
+    monkeypatch.setattr(known_layout, "_SECONDS_BETWEEN_CHECKS", 0)
     assert (await backend.known.search(backend.attempt(1, 1))).hits[0].content == "new"
     assert backend.asked == ["old", "old", "read", "new"]
 
@@ -101,3 +102,11 @@ async def test_an_exchange_without_end_is_told(backend: Backend) -> None:
     with pytest.raises(LayoutChangedError) as caught:
         await backend.known.search(backend.attempt(LayoutChangedError(), LayoutChangedError()))
     assert caught.value.retryable
+
+
+async def test_nothing_found_is_no_sign_where_nobody_else_can_write() -> None:
+    """A collection of this process alone is not asked for again after each empty answer."""
+    backend = Backend(is_shared=False)
+    for _ in range(2):
+        assert (await backend.known.search(backend.attempt(0))).hits == ()
+    assert backend.asked == ["read", "old", "old"]
