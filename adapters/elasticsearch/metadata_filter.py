@@ -21,6 +21,8 @@ _WHOLE = {"byte": 8, "short": 16, "integer": 32, "long": 64}
 _FLOATS = ("half_float", "float", "double", "scaled_float")
 _NUMBER = re.compile(r"-?[0-9]{1,19}")
 _INT64 = range(-(2**63), 2**63)
+# What the server gives a field of texts that it learns from a row.
+_LEARNT_LIMIT = 256
 _NOTHING: dict[str, Any] = {"match_none": {}}
 
 
@@ -44,7 +46,7 @@ def metadata_clause(
     if longest := max((one for one in values if found.leaves_out(one)), key=_length, default=None):
         raise ScopeError(
             f"the value of {name!r} has {_length(longest)} characters, but index "
-            f"{settings.index!r} (elasticsearch.index) keeps {found.limit} of "
+            f"{settings.index!r} (elasticsearch.index) keeps {found.limit:g} of "
             f"{found.path!r} (its ignore_above), so that no row can be found by it"
         )
     return {"terms": {found.path: stored}} if stored else _NOTHING
@@ -54,8 +56,8 @@ def left_out(
     name: str, values: Sequence[str], layout: Layout, settings: ElasticsearchSettings
 ) -> list[str]:
     """Those of *values* that are too long for a row to be found by them under *name*."""
-    found = _found(name, layout, settings)
-    return [] if found is None else [one for one in values if found.leaves_out(one)]
+    found = _found(name, layout, settings) or _Field("", "keyword", _LEARNT_LIMIT)
+    return [one for one in values if found.leaves_out(one)]
 
 
 @frozen
