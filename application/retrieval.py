@@ -9,7 +9,12 @@ from evidence_lookup.application.readiness import Readiness
 from evidence_lookup.application.stopwatch import Stopwatch
 from evidence_lookup.domain.candidate import Candidate, best_similarity, candidates_from
 from evidence_lookup.domain.comparison import ComparedPath
-from evidence_lookup.domain.errors import EvidenceLookupError, ScopeError, trace_error
+from evidence_lookup.domain.errors import (
+    EvidenceLookupError,
+    SchemaMismatchError,
+    ScopeError,
+    trace_error,
+)
 from evidence_lookup.domain.hit import SearchMode
 from evidence_lookup.domain.rerank import RankedCandidate, rerank
 from evidence_lookup.domain.selection import Drop, select
@@ -95,7 +100,7 @@ class Retriever:
             return Retrieval(only, (only.attempt,), cuts=cuts)
         first = await run(narrow, evolve(request, hint_filter=hint_filter))
         # A store that cannot keep the hints' filter can still be asked without it.
-        cannot_filter = isinstance(first.error, ScopeError)
+        cannot_filter = isinstance(first.error, ScopeError | SchemaMismatchError)
         if first.is_usable(rules) or (first.error and not cannot_filter):
             return Retrieval(first, (first.attempt,), cuts=cuts)
         reason = FallbackReason.LOW_QUALITY if first.accepted else FallbackReason.NO_EVIDENCE

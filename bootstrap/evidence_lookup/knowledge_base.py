@@ -309,11 +309,10 @@ async def open_knowledge_base(
     from evidence_lookup.settings_loading import load_settings
 
     container = container or Container(settings=settings or load_settings())
-    check_paths(
-        container.settings(),
-        has_own_store=bool(container.vector_store.overridden or container.search.overridden)
-        or container.langchain_store() is not None,
-    )
+    parts: Any = container  # its providers have no types
+    is_overridden = bool(parts.vector_store.overridden or parts.search.overridden)
+    has_own_store = is_overridden or parts.langchain_store() is not None
+    check_paths(container.settings(), has_own_store=has_own_store)
     try:
         yield KnowledgeBase(
             settings=container.settings(),
@@ -326,7 +325,7 @@ async def open_knowledge_base(
     finally:
         # First the sidecar: its searches and records use what is closed after it, and the
         # container puts in order only what a part is given directly.
-        await _made(container.sidecar.shutdown())
+        await _made(parts.sidecar.shutdown())
         if closing := container.shutdown_resources():
             await closing
 

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
 from pathlib import Path
 
@@ -70,7 +70,7 @@ def _settings(folder: Path, uri: str) -> Settings:
 
 
 @asynccontextmanager
-async def opened(folders: Path, server: Server) -> AsyncIterator[KnowledgeBase]:
+async def opened(folders: Path, server: Server) -> AsyncGenerator[KnowledgeBase]:
     """langchain-milvus on the server first, the embedded Milvus behind it; both known to serve."""
     settings = _settings(folders / "embedded", "")
     first = VectorStoreKnowledge(
@@ -79,7 +79,7 @@ async def opened(folders: Path, server: Server) -> AsyncIterator[KnowledgeBase]:
         embedder=MemoryEmbedder(),
     )
     container = Container(settings=settings)
-    container.vector_store.override(providers.Object(first))
+    container.vector_store.override(providers.Object(first))  # pyright: ignore[reportUnknownMemberType]
     try:
         async with open_knowledge_base(container=container) as base:
             await first_path_serves(base)
