@@ -1,4 +1,4 @@
-"""The values that the shipped suites generate are as many, as odd and as constant as they say."""
+"""The values that the shipped suites generate are as many and as odd as they say."""
 
 import pytest
 
@@ -6,11 +6,10 @@ from evidence_lookup.domain.filters import Scope
 from evidence_lookup.testing.injections import for_each, fragments, generated, queries, values
 
 
-def test_C28_as_many_as_asked_and_always_the_same() -> None:
-    """200 different values come, and the same ones in every run."""
+def test_C28_as_many_as_asked() -> None:
+    """200 different values come."""
     made = generated(values, 200)
-    assert len(set(made)) == 200
-    assert generated(values, 201)[:200] == made
+    assert len(made) == len(set(made)) == 200
 
 
 def test_C28_every_value_can_be_a_scope() -> None:

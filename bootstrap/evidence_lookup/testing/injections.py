@@ -84,7 +84,11 @@ _TRIES = settings(
 
 
 def generated(strategy: st.SearchStrategy[T], count: int) -> list[T]:
-    """*count* different examples of *strategy*, the same ones in every run."""
+    """*count* different examples of *strategy*, without chance.
+
+    They are the same ones while the same modules are imported: hypothesis also draws from the
+    constants that it finds in these.
+    """
     return list(_generated(strategy, count))
 
 

@@ -64,14 +64,14 @@ class Path(MemoryKnowledge):
 class Pair:
     """Both paths, filled, and the two as one."""
 
-    def __init__(self) -> None:
+    def __init__(self, first_seconds: float = FIRST_SECONDS) -> None:
         self.first, self.second = Path(), Path()
         self.auto = AutoKnowledge(
             self.first,
             self.second,
             names=("first", "second"),
             embedder=MemoryEmbedder(dimension=DIMENSION),
-            first_seconds=FIRST_SECONDS,
+            first_seconds=first_seconds,
             breaker_seconds=BREAKER_SECONDS,
         )
 
@@ -85,7 +85,11 @@ class Pair:
 @pytest.fixture
 async def pair() -> Pair:
     """Two healthy paths with one chunk each."""
-    made = Pair()
+    return await filled(Pair())
+
+
+async def filled(made: Pair) -> Pair:
+    """*made*, with one chunk on each path."""
     for path in (made.first, made.second):
         await path.prepare(model=MODEL, dimension=DIMENSION)
         await path.upsert([embedded("a")])
@@ -135,21 +139,23 @@ async def test_a_frozen_first_path_ends_in_its_time(pair: Pair) -> None:
     assert kinds(await pair.search()) == [("first", "timeout"), ("second", None)]
 
 
-async def test_the_callers_deadline_covers_both_tries(pair: Pair) -> None:
+async def test_the_callers_deadline_covers_both_tries() -> None:
     """A first path that hangs leaves half of the caller's time to the second."""
+    pair = await filled(Pair(first_seconds=30))
     pair.first.hangs = True
-    with anyio.fail_after(FIRST_SECONDS):
+    with anyio.fail_after(2):
         assert kinds(await pair.search()) == [("first", "timeout"), ("second", None)]
 
 
-async def test_a_caller_in_a_hurry_does_not_shut_out_a_healthy_path(pair: Pair) -> None:
+async def test_a_caller_in_a_hurry_does_not_shut_out_a_healthy_path() -> None:
     """A first path that had too little time is tried beside others, and serves again at once."""
-    pair.first.delay = 0.03
-    with anyio.fail_after(0.05):
+    pair = await filled(Pair(first_seconds=30))
+    pair.first.delay = 1.0
+    with anyio.fail_after(1.5):
         assert kinds(await pair.search()) == [("first", "timeout"), ("second", None)]
     (tried, served) = await pair.search()
     assert (tried.breaker, served.path) == ("half_open", "second")
-    await asyncio.sleep(0.05)
+    await asyncio.sleep(1.5)
     assert kinds(await pair.search()) == [("first", None)]
 
 
@@ -158,7 +164,7 @@ async def test_a_caller_that_gives_up_opens_the_breaker_for_a_frozen_path(pair: 
     pair.first.hangs = True
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(pair.search(), 0.02)
-    assert kinds(await asyncio.wait_for(pair.search(), 0.02))[1] == ("second", None)
+    assert kinds(await pair.search())[1] == ("second", None)
     await asyncio.sleep(FIRST_SECONDS + 0.02)
     assert (await pair.search())[0].breaker == "open"
     assert pair.first.searches == 1
