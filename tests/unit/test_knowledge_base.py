@@ -1,9 +1,12 @@
 """The front door, on the memory adapters."""
 
 import inspect
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from attrs import evolve
+from dependency_injector import providers
 
 from evidence_lookup import (
     KnowledgeBase,
@@ -12,6 +15,8 @@ from evidence_lookup import (
     open_knowledge_base,
     open_knowledge_base_sync,
 )
+from evidence_lookup.adapters.vector_store.settings import VectorStoreSettings
+from evidence_lookup.container import Container
 from evidence_lookup.domain.errors import CallerError, ScopeError, UnsupportedModeError
 from evidence_lookup.settings import EmbedderSettings, SidecarSettings, TraceSettings
 
@@ -84,3 +89,30 @@ async def test_a_sidecar_without_records_does_not_run() -> None:
     assert not beside.trace.enabled
     async with open_knowledge_base(beside) as knowledge:
         assert "sidecar" not in [one.name for one in await knowledge.diagnose()]
+
+
+@pytest.mark.parametrize(
+    ("mode", "path"), [("sdk", "memory"), ("vectorstore", "vectorstore"), ("auto", "vectorstore")]
+)
+async def test_R27_R28_R29_the_mode_chooses_the_path(
+    mode: Literal["sdk", "vectorstore", "auto"], path: str
+) -> None:
+    """`sdk` goes down the store's own path alone, `vectorstore` and `auto` down the VectorStore."""
+    vectors = pytest.importorskip("langchain_core.vectorstores")
+    embeddings = pytest.importorskip("langchain_core.embeddings")
+    settings = evolve(SETTINGS, vector_store=VectorStoreSettings(mode=mode))
+    container = Container(settings=settings)
+    parts: Any = container
+    store = vectors.InMemoryVectorStore(embeddings.FakeEmbeddings(size=64))
+    parts.langchain_store.override(providers.Object(store))
+    async with open_knowledge_base(container=container) as knowledge:
+        await knowledge.ingest(_document())
+        (attempt,) = (await knowledge.lookup("kettle")).retrieval_trace.attempts[-1:]
+    assert attempt.path == path
+    assert bool(attempt.tries) is (mode == "auto")
+
+
+def _document() -> Path:
+    file = Path("kettle.md")
+    file.write_text("# The kettle\n\nIt is in the kitchen.\n", encoding="utf-8")
+    return file
