@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from hashlib import sha256
 
 from attrs import evolve, field, frozen
 
@@ -27,7 +28,11 @@ _COMPARED_ROWS = 40  # all of two paths that were asked for 20 each, the default
 
 @frozen
 class EvidenceSummary:
-    """A block without its content: a preview of at most 120 characters stands for it."""
+    """A block without its content: a preview of at most 120 characters stands for it.
+
+    `content_hash` is the SHA-256 of the content in hexadecimal, so that an excerpt that is found
+    again, or was kept elsewhere, can be proven to be the one that was shown.
+    """
 
     evidence_key: str
     source: str | None
@@ -38,6 +43,7 @@ class EvidenceSummary:
     hit_reasons: tuple[str, ...]
     content_length: int
     preview: str
+    content_hash: str | None = None
 
 
 @frozen
@@ -111,6 +117,11 @@ def with_sidecar(invocation: ToolInvocation, report: SidecarReport) -> ToolInvoc
     return evolve(invocation, retrieval_details=evolve(details, retrieval_trace=trace))
 
 
+def content_hash(content: str) -> str:
+    """The SHA-256 of *content*, in hexadecimal."""
+    return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def _summary(block: EvidenceBlock) -> EvidenceSummary:
     return EvidenceSummary(
         evidence_key=block.evidence_key,
@@ -122,4 +133,5 @@ def _summary(block: EvidenceBlock) -> EvidenceSummary:
         hit_reasons=block.hit_reasons,
         content_length=len(block.content),
         preview=preview(block.content),
+        content_hash=content_hash(block.content),
     )

@@ -1,21 +1,39 @@
 """The records of lookups in the table `tool_invocation`."""
 
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from evidence_lookup.adapters.sqlite.conditions import moment, where_clause
 from evidence_lookup.adapters.sqlite.database import SqliteDatabase
-from evidence_lookup.adapters.sqlite.invocation_row import COLUMNS, invocation_of, row_of
+from evidence_lookup.adapters.sqlite.invocation_row import (
+    COLUMNS,
+    SUMMARY_COLUMNS,
+    invocation_of,
+    row_of,
+    summary_of,
+)
 from evidence_lookup.adapters.sqlite.texts import stored
 from evidence_lookup.domain.errors import BackendFailedError
+from evidence_lookup.domain.invocation_summary import InvocationSummary
 from evidence_lookup.domain.record import ToolInvocation
+from evidence_lookup.domain.trace_filter import EVERY_TRACE, TraceFilter
 
+T = TypeVar("T")
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM tool_invocation"
+_SELECT_SUMMARY = f"SELECT {', '.join(SUMMARY_COLUMNS)} FROM tool_invocation"
 _INSERT = f"""
     INSERT INTO tool_invocation VALUES ({", ".join("?" * len(COLUMNS))})
     ON CONFLICT (id) DO NOTHING
 """
 _NEWEST_FIRST = "ORDER BY created_at DESC, id DESC LIMIT ?"
+_OUTLIVED = """
+    FROM tool_invocation WHERE created_at < ? OR id IN (
+        SELECT id FROM tool_invocation ORDER BY created_at DESC, id DESC LIMIT -1 OFFSET ?
+    )
+"""
 _LARGEST_LIMIT = 2**63 - 1
 
 
@@ -45,39 +63,74 @@ class SqliteTraces:
         Raises:
             BackendError: the file cannot be read.
         """
-        found = await self._select("WHERE id = ?", stored(invocation_id))
+        found = await self._read(f"{_SELECT} WHERE id = ?", [stored(invocation_id)], invocation_of)
         return found[0] if found else None
 
     async def recent(
-        self, *, limit: int, session_id: str | None = None
+        self, *, limit: int, where: TraceFilter = EVERY_TRACE
     ) -> tuple[ToolInvocation, ...]:
-        """At most *limit* records, newest first by `created_at`, then the later id first.
-
-        With *session_id* only those of that session.
+        """At most *limit* records that pass *where*, newest first by `created_at`, then by id.
 
         Raises:
             BackendError: the file cannot be read.
         """
-        most = min(max(limit, 0), _LARGEST_LIMIT)
-        if session_id is None:
-            return await self._select(_NEWEST_FIRST, most)
-        return await self._select(f"WHERE session_id = ? {_NEWEST_FIRST}", stored(session_id), most)
+        return await self._newest(_SELECT, limit, where, invocation_of)
+
+    async def summaries(
+        self, *, limit: int, where: TraceFilter = EVERY_TRACE
+    ) -> tuple[InvocationSummary, ...]:
+        """As `recent`, without the details of each record.
+
+        Raises:
+            BackendError: the file cannot be read.
+        """
+        return await self._newest(_SELECT_SUMMARY, limit, where, summary_of)
+
+    async def prune(
+        self, *, before: datetime | None = None, keep: int | None = None, dry_run: bool = False
+    ) -> int:
+        """Remove what was made before *before*, and all but the newest *keep*; how many went.
+
+        Raises:
+            StorageError: the file cannot be written.
+            BackendError: the file cannot be used.
+        """
+        parameters = (
+            "" if before is None else moment(before),
+            _LARGEST_LIMIT if keep is None else min(max(keep, 0), _LARGEST_LIMIT),
+        )
+
+        def count(connection: sqlite3.Connection) -> int:
+            (found,) = connection.execute(f"SELECT count(*) {_OUTLIVED}", parameters).fetchone()
+            return int(found)
+
+        def delete(connection: sqlite3.Connection) -> int:
+            return connection.execute(f"DELETE {_OUTLIVED}", parameters).rowcount
+
+        return await (self._database.read(count) if dry_run else self._database.write(delete))
 
     async def aclose(self) -> None:
         """Close the file; may be repeated, and used again after."""
         await self._database.aclose()
 
-    async def _select(self, clauses: str, *parameters: object) -> tuple[ToolInvocation, ...]:
-        return await self._database.read(
-            lambda connection: tuple(
-                map(self._invocation, connection.execute(f"{_SELECT} {clauses}", parameters))
-            )
-        )
+    async def _newest(
+        self, select: str, limit: int, where: TraceFilter, make: Callable[[Sequence[Any]], T]
+    ) -> tuple[T, ...]:
+        clause, parameters = where_clause(where)
+        most = min(max(limit, 0), _LARGEST_LIMIT)
+        return await self._read(f"{select} {clause} {_NEWEST_FIRST}", [*parameters, most], make)
 
-    def _invocation(self, row: Sequence[Any]) -> ToolInvocation:
-        try:
-            return invocation_of(row)
-        except (TypeError, ValueError) as error:
-            raise BackendFailedError(
-                f"{self._database.path}: the record {row[0]!r} cannot be read: {error}"
-            ) from error
+    async def _read(
+        self, statement: str, parameters: Sequence[object], make: Callable[[Sequence[Any]], T]
+    ) -> tuple[T, ...]:
+        def one(row: Sequence[Any]) -> T:
+            try:
+                return make(row)
+            except (TypeError, ValueError) as error:
+                raise BackendFailedError(
+                    f"{self._database.path}: the record {row[0]!r} cannot be read: {error}"
+                ) from error
+
+        return await self._database.read(
+            lambda connection: tuple(map(one, connection.execute(statement, parameters)))
+        )

@@ -22,6 +22,7 @@ from evidence_lookup.domain.filters import Scope, ScopeValue
 from evidence_lookup.domain.hit import SearchMode
 from evidence_lookup.domain.record import ToolInvocation
 from evidence_lookup.domain.result import LookupResult
+from evidence_lookup.domain.trace_filter import TraceFilter
 from evidence_lookup.settings import Settings
 
 if TYPE_CHECKING:
@@ -193,10 +194,11 @@ class KnowledgeBase:
         return await self._traces.get(invocation_id)
 
     async def recent_traces(
-        self, *, limit: int = 20, session_id: str | None = None
+        self, *, limit: int = 20, where: TraceFilter | None = None, session_id: str | None = None
     ) -> tuple[ToolInvocation, ...]:
-        """At most *limit* records, newest first; with *session_id* only those of that session."""
-        return await self._traces.recent(limit=limit, session_id=session_id)
+        """At most *limit* records, newest first, that pass *where* or are of *session_id*."""
+        where = where or TraceFilter(session_id=session_id)
+        return await self._traces.recent(limit=limit, where=where)
 
     async def compare(
         self,

@@ -7,6 +7,7 @@ from attrs import Factory, field, frozen, validators
 
 from evidence_lookup.adapters.elasticsearch.settings import ElasticsearchSettings
 from evidence_lookup.adapters.milvus.settings import MilvusSettings
+from evidence_lookup.adapters.postgres.settings import PostgresSettings
 from evidence_lookup.adapters.vector_store.settings import VectorStoreSettings
 from evidence_lookup.domain.hit import SearchMode
 
@@ -107,10 +108,28 @@ class ScopeSettings:
 
 @frozen
 class TraceSettings:
-    """Whether lookups are recorded, and how long an answer waits for its record."""
+    """Whether and where lookups are recorded.
+
+    `sqlite` is a file in the data folder, `postgres` the database of ``postgres.url``. A record is
+    written into the spool, a folder in the data folder, for which an answer waits at most
+    `timeout_seconds`, and delivered from there. A record is at most `max_bytes` of JSON, the spool
+    at most `spool_max_bytes`. `redact` is ``module:function``; the function gets a query and
+    returns what is recorded in its place.
+    """
 
     enabled: bool = True
-    timeout_seconds: float = field(default=1.0, validator=_positive)
+    store: Literal["sqlite", "postgres"] = "sqlite"
+    timeout_seconds: float = field(default=0.25, validator=_positive)
+    max_bytes: int = field(default=65_536, validator=validators.ge(8_192))
+    spool_max_bytes: int = field(default=67_108_864, validator=_at_least_one)
+    redact: str = ""
+
+
+@frozen
+class CatalogueSettings:
+    """Where the catalogue is: a `sqlite` file in the data folder, or shared in `postgres`."""
+
+    store: Literal["sqlite", "postgres"] = "sqlite"
 
 
 @frozen
@@ -147,4 +166,6 @@ class Settings:
     ingest: IngestSettings = field(factory=IngestSettings)
     scope: ScopeSettings = field(factory=ScopeSettings)
     trace: TraceSettings = field(factory=TraceSettings)
+    catalogue: CatalogueSettings = field(factory=CatalogueSettings)
+    postgres: PostgresSettings = field(factory=PostgresSettings)
     sidecar: SidecarSettings = field(factory=SidecarSettings)

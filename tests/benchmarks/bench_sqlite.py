@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from evidence_lookup.adapters.sqlite import SqliteCatalogue, SqliteTraces
+from evidence_lookup.domain.trace_filter import TraceFilter
 from evidence_lookup.testing.samples import entry, invocation
 
 
@@ -45,7 +46,8 @@ async def measure(path: Path, count: int) -> None:
     await timed("record 10,000", lambda: traces.record(records[1_000:]))
     await timed("get one", lambda: traces.get("005000"), repeat=500)
     await timed("20 recent", lambda: traces.recent(limit=20), repeat=100)
-    await timed("20 of a session", lambda: traces.recent(limit=20, session_id="7"), repeat=100)
+    one_session = TraceFilter(session_id="7")
+    await timed("20 of a session", lambda: traces.recent(limit=20, where=one_session), repeat=100)
     await catalogue.aclose()
     await traces.aclose()
 

@@ -11,6 +11,7 @@ from tests.arbitrary import any_of
 from evidence_lookup.adapters.sqlite import SqliteCatalogue, SqliteTraces
 from evidence_lookup.domain.document import CatalogueEntry
 from evidence_lookup.domain.record import ToolInvocation
+from evidence_lookup.domain.trace_filter import TraceFilter
 
 _ENTRIES = st.lists(any_of(CatalogueEntry), max_size=4)
 _RECORDS = st.lists(any_of(ToolInvocation), max_size=4, unique_by=lambda one: one.id)
@@ -44,7 +45,9 @@ def test_records_come_back_equal(records: list[ToolInvocation]) -> None:
         for one in records:
             assert await traces.get(one.id) == one
             if one.session_id is not None:
-                assert one in await traces.recent(limit=9, session_id=one.session_id)
+                assert one in await traces.recent(
+                    limit=9, where=TraceFilter(session_id=one.session_id)
+                )
         times = [one.created_at for one in await traces.recent(limit=9)]
         assert times == sorted((one.created_at for one in records), reverse=True)
         await traces.aclose()

@@ -3,16 +3,20 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta, timezone
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 import anyio
 import anyio.to_thread
 import pytest
 from attrs import evolve
 
+from evidence_lookup.domain.invocation_summary import summary_of
 from evidence_lookup.domain.record import ToolInvocation
+from evidence_lookup.domain.selection import Drop, DropReason
+from evidence_lookup.domain.status import EvidenceStatus
 from evidence_lookup.domain.trace import FallbackReason
-from evidence_lookup.ports.trace import TraceReader, TraceRecorder
+from evidence_lookup.domain.trace_filter import TraceFilter
+from evidence_lookup.ports.trace import TraceReader, TraceRecorder, TraceRetention
 from evidence_lookup.testing import samples
 from evidence_lookup.testing.samples import SOME_TIME, invocation
 
@@ -27,8 +31,14 @@ _ODD = {
 }
 
 
-class Traces(TraceRecorder, TraceReader, Protocol):
-    """An adapter that both records and reads."""
+class Traces(TraceRecorder, TraceReader, TraceRetention, Protocol):
+    """An adapter that records, reads and thins out."""
+
+
+async def ids(traces: Traces, *, limit: int = 9, **conditions: Any) -> list[str]:
+    """The ids of the records that pass a `TraceFilter` of *conditions*."""
+    found = await traces.recent(limit=limit, where=TraceFilter(**conditions))
+    return [one.id for one in found]
 
 
 class TraceContract:
@@ -51,7 +61,9 @@ class TraceContract:
         """An unknown id is None, and there are no recent records."""
         assert await traces.get("0195-a") is None
         assert await traces.recent(limit=10) == ()
-        assert await traces.recent(limit=10, session_id="s") == ()
+        assert await traces.recent(limit=10, where=TraceFilter(session_id="s")) == ()
+        assert await traces.summaries(limit=10) == ()
+        assert await traces.prune(keep=0) == 0
 
     async def test_a_record_comes_back_equal(self, traces: Traces) -> None:
         """Query transform, trace, pack summary, rerank trace, blocks: all is kept (R45, R46)."""
@@ -156,11 +168,98 @@ class TraceContract:
         await traces.record(
             [invocation(one, session_id=session) for one, session in sessions.items()]
         )
-        assert [one.id for one in await traces.recent(limit=9, session_id="s")] == ["d", "a"]
-        assert [one.id for one in await traces.recent(limit=1, session_id="s")] == ["d"]
-        assert [one.id for one in await traces.recent(limit=9, session_id="")] == ["e"]
-        assert await traces.recent(limit=9, session_id="S") == ()
+        assert await ids(traces, session_id="s") == ["d", "a"]
+        assert await ids(traces, limit=1, session_id="s") == ["d"]
+        assert await ids(traces, session_id="") == ["e"]
+        assert await ids(traces, session_id="S") == []
         assert [one.id for one in await traces.recent(limit=9)] == ["e", "d", "c", "b", "a"]
+
+    async def test_a_status_sees_its_own_records(self, traces: Traces) -> None:
+        """With a status only records of lookups that ended so come."""
+        nothing = samples.result(blocks=(), invocation_id="b")
+        await traces.record([invocation("a"), invocation(of=nothing), invocation("c")])
+        assert await ids(traces, evidence_status=EvidenceStatus.NO_EVIDENCE) == ["b"]
+        assert await ids(traces, evidence_status=EvidenceStatus.FOUND) == ["c", "a"]
+        assert await ids(traces, evidence_status=EvidenceStatus.UNAVAILABLE) == []
+
+    async def test_a_span_of_time_has_its_beginning_and_not_its_end(self, traces: Traces) -> None:
+        """Records from `since` on and before `until` come, in whatever zone these are given."""
+        second = timedelta(seconds=1)
+        await traces.record(
+            [invocation(f"{n}", created_at=SOME_TIME + n * second) for n in range(4)]
+        )
+        zone = timezone(timedelta(hours=-7))
+        first, last = (SOME_TIME + second).astimezone(zone), SOME_TIME + 3 * second
+        assert await ids(traces, since=first, until=last) == ["2", "1"]
+        assert await ids(traces, since=last) == ["3"]
+        assert await ids(traces, until=first) == ["0"]
+        assert await ids(traces, since=last, until=first) == []
+
+    @pytest.mark.parametrize("key", ["guide#chunk-1", *_ODD.values(), '"]', "%", "a' OR '1'='1"])
+    async def test_a_key_finds_the_records_that_returned_it(self, traces: Traces, key: str) -> None:
+        """With an evidence key only records with a block of that key come, its drops do not."""
+        blocks = [samples.block("guide#chunk-0"), evolve(samples.block(), evidence_key=key)]
+        drops = [Drop(key, DropReason.RETURN_N, 3)]
+        results = {
+            "a": samples.result(invocation_id="a", blocks=blocks),
+            "b": samples.result(invocation_id="b", drops=drops),
+            "c": samples.result(invocation_id="c", blocks=()),
+        }
+        await traces.record([invocation(of=one) for one in results.values()])
+        assert await ids(traces, evidence_key=key) == ["a"]
+        assert await ids(traces, evidence_key=key[:-1]) == []
+
+    async def test_conditions_must_all_hold(self, traces: Traces) -> None:
+        """A record that misses one of several conditions does not come."""
+        await traces.record([invocation("a", session_id="s"), invocation("b", session_id="t")])
+        found = EvidenceStatus.FOUND
+        conditions: dict[str, Any] = {
+            "evidence_status": found,
+            "evidence_key": "guide#chunk-0",
+            "since": SOME_TIME,
+        }
+        assert await ids(traces, session_id="s", **conditions) == ["a"]
+        assert await ids(traces, session_id="s", until=SOME_TIME, **conditions) == []
+
+    async def test_summaries_are_of_the_same_records(self, traces: Traces) -> None:
+        """They come in the same order, under the same conditions, each equal to its record's."""
+        retried = samples.result(invocation_id="b", fallback_reason=FallbackReason.NO_EVIDENCE)
+        await traces.record(
+            [invocation("a", session_id="s"), invocation(of=retried, session_id="s")]
+        )
+        await traces.record([invocation("c", session_id="t", query=_ODD["chinese"])])
+        where = TraceFilter(session_id="s")
+        assert await traces.summaries(limit=9) == tuple(
+            map(summary_of, await traces.recent(limit=9))
+        )
+        assert await traces.summaries(limit=9, where=where) == tuple(
+            map(summary_of, await traces.recent(limit=9, where=where))
+        )
+        assert [one.id for one in await traces.summaries(limit=1)] == ["c"]
+
+    async def test_what_is_older_is_pruned(self, traces: Traces) -> None:
+        """Records from before a moment go, that of the moment itself stays."""
+        second = timedelta(seconds=1)
+        await traces.record(
+            [invocation(f"{n}", created_at=SOME_TIME + n * second) for n in range(4)]
+        )
+        before = SOME_TIME + 2 * second
+        assert await traces.prune(before=before, dry_run=True) == 2
+        assert len(await traces.recent(limit=9)) == 4
+        assert await traces.prune(before=before) == 2
+        assert await ids(traces) == ["3", "2"]
+        assert await traces.prune(before=before) == 0
+
+    async def test_the_newest_are_kept(self, traces: Traces) -> None:
+        """Of too many records the oldest go, of equal times those of the earlier id."""
+        await traces.record([invocation(one) for one in ("b", "d", "a", "c")])
+        assert await traces.prune() == 0
+        assert await traces.prune(keep=2**70) == 0
+        assert await traces.prune(keep=3, dry_run=True) == 1
+        assert await traces.prune(keep=3) == 1
+        assert await ids(traces) == ["d", "c", "b"]
+        assert await traces.prune(before=SOME_TIME + timedelta(1), keep=2) == 3
+        assert await traces.recent(limit=9) == ()
 
     @pytest.mark.parametrize("odd", list(_ODD))
     async def test_any_text_is_kept_as_it_is(self, traces: Traces, odd: str) -> None:
@@ -171,7 +270,7 @@ class TraceContract:
         )
         await traces.record([record])
         assert await traces.get(text) == record
-        assert await traces.recent(limit=1, session_id=text) == (record,)
+        assert await traces.recent(limit=1, where=TraceFilter(session_id=text)) == (record,)
 
     async def test_a_record_of_many_large_chunks_is_kept_small(self, traces: Traces) -> None:
         """200 candidates of 5 kB are kept by key, score, reason and size (C71, R46)."""

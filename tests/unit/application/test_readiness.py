@@ -24,7 +24,9 @@ from evidence_lookup.domain.errors import (
     DimensionMismatchError,
     EmbedderMismatchError,
 )
+from evidence_lookup.domain.invocation_summary import InvocationSummary, summary_of
 from evidence_lookup.domain.record import ToolInvocation
+from evidence_lookup.domain.trace_filter import EVERY_TRACE, TraceFilter
 from evidence_lookup.ports.trace import TraceReader
 
 
@@ -40,12 +42,18 @@ class FakeTraces:
         return next((one for one in self._records if one.id == invocation_id), None)
 
     async def recent(
-        self, *, limit: int, session_id: str | None = None
+        self, *, limit: int, where: TraceFilter = EVERY_TRACE
     ) -> tuple[ToolInvocation, ...]:
         """The first ones."""
         if self._error:
             raise self._error
         return tuple(self._records[:limit])
+
+    async def summaries(
+        self, *, limit: int, where: TraceFilter = EVERY_TRACE
+    ) -> tuple[InvocationSummary, ...]:
+        """Those of the first ones."""
+        return tuple(map(summary_of, await self.recent(limit=limit, where=where)))
 
 
 _traces: TraceReader = FakeTraces()

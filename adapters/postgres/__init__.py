@@ -1,0 +1,1 @@
+"""PostgreSQL: records of lookups and the catalogue, which several hosts share."""
