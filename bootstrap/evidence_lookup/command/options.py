@@ -37,6 +37,17 @@ LookupScope: TypeAlias = Annotated[
         help="Only chunks with this; repeatable. KEY:=JSON gives numbers, booleans and lists.",
     ),
 ]
+Since: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="Only from this time on: ISO 8601, UTC if without a zone, or a span back from now "
+        "(90m, 2h, 7d, 2w).",
+    ),
+]
+Until: TypeAlias = Annotated[
+    str | None, typer.Option(metavar="TIME", help="Only before this time, given as for --since.")
+]
 
 
 def settings_from(config: Path | None, data_dir: Path | None) -> "Settings":
