@@ -25,7 +25,7 @@ from evidence_lookup.domain.filters import Scope
 from evidence_lookup.domain.hints import QueryHints
 from evidence_lookup.domain.hit import SearchMode
 from evidence_lookup.domain.pack import pack
-from evidence_lookup.domain.record import tool_invocation
+from evidence_lookup.domain.record import Redact, tool_invocation
 from evidence_lookup.domain.result import LookupResult
 from evidence_lookup.domain.text import clean, is_blank
 from evidence_lookup.ports.clock import Clock, NewId
@@ -51,6 +51,7 @@ class Lookup:
     new_id: NewId
     rules: LookupRules
     sidecar: Sidecar | None = None
+    redact: Redact = str
 
     async def lookup(
         self,
@@ -75,6 +76,7 @@ class Lookup:
             session_id=session_id,
             created_at=self.clock.now(),
             duration_seconds=stopwatch.total(),
+            redact=self.redact,
         )
         if self.sidecar is not None:
             await self.sidecar.record(invocation, selected)

@@ -1,8 +1,9 @@
 """The record of one lookup: compact, without content (R45 to R48)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from hashlib import sha256
+from typing import TypeAlias
 
 from attrs import evolve, field, frozen
 
@@ -23,6 +24,9 @@ from evidence_lookup.domain.trace import (
 
 TOOL_NAME = "lookup_knowledge"
 RECORDED_QUERY_LENGTH = 2_000
+Redact: TypeAlias = Callable[[str], str]
+"""From a query to the text that is recorded in its place; must not raise."""
+
 _COMPARED_ROWS = 40  # all of two paths that were asked for 20 each, the default
 
 
@@ -78,18 +82,26 @@ class ToolInvocation:
 
 
 def tool_invocation(
-    result: LookupResult, *, session_id: str | None, created_at: datetime, duration_seconds: float
+    result: LookupResult,
+    *,
+    session_id: str | None,
+    created_at: datetime,
+    duration_seconds: float,
+    redact: Redact = str,
 ) -> ToolInvocation:
-    """The record of *result*, as of a lookup without a sidecar.
+    """The record of *result*, as of a lookup without a sidecar, with its query as *redact* says.
 
     Its id is the result's `invocation_id`.
     """
     trace = evolve(result.retrieval_trace, sidecar=NO_SIDECAR)
+    redacted = redact(result.query)
+    query = cut(redacted, RECORDED_QUERY_LENGTH)
+    is_redacted = redacted != result.query
     return ToolInvocation(
         id=result.invocation_id,
         tool_name=TOOL_NAME,
         session_id=session_id,
-        query=cut(result.query, RECORDED_QUERY_LENGTH),
+        query=query,
         evidence_status=result.evidence_status,
         retrieval_layer=trace.retrieval_layer,
         candidate_count=trace.candidate_count,
@@ -98,7 +110,7 @@ def tool_invocation(
         timings=trace.timings,
         created_at=created_at,
         retrieval_details=RetrievalDetails(
-            query_transform=result.query_transform,
+            query_transform=evolve(result.query_transform, query=query, redacted=is_redacted),
             retrieval_trace=trace,
             context_pack_summary=result.context_pack.summary,
             rerank_trace=result.rerank_trace,

@@ -33,13 +33,17 @@ class QueryCut:
 
 @frozen
 class QueryTransform:
-    """What the query became. `scope` holds the names of the host's filter, never its values."""
+    """What the query became. `scope` holds the names of the host's filter, never its values.
+
+    `redacted` says that `query` is not what was asked, but what the host lets be recorded.
+    """
 
     query: str
     hints: QueryHints = field(factory=QueryHints)
     hint_filter: str | None = None
     scope: tuple[str, ...] = ()
     cuts: tuple[QueryCut, ...] = ()
+    redacted: bool = False
 
 
 @frozen

@@ -1,11 +1,9 @@
 """LangChain's modules, imported when they are needed."""
 
-import re
-from collections.abc import Callable
 from importlib import import_module
-from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
+from evidence_lookup.adapters.host_function import host_function
 from evidence_lookup.domain.errors import MissingExtraError, SettingsError
 from evidence_lookup.ports.embedder import Embedder
 
@@ -14,7 +12,6 @@ if TYPE_CHECKING:
 
     from evidence_lookup.adapters.vector_store.embeddings import LookupEmbeddings
 
-_FACTORY = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*)")
 
 
 def lookup_embeddings(embedder: Embedder) -> "LookupEmbeddings":
@@ -38,7 +35,8 @@ def made_by(factory: str, embedder: Embedder) -> "VectorStore":
         SettingsError: *factory* names no such function, or it returns something else.
     """
     embeddings = lookup_embeddings(embedder)
-    return checked(_function(factory)(embeddings), f"vector-store.factory: {factory} returns")
+    make = host_function(factory, "vector-store.factory")
+    return checked(make(embeddings), f"vector-store.factory: {factory} returns")
 
 
 def checked(store: Any, what: str) -> "VectorStore":
@@ -52,26 +50,3 @@ def checked(store: Any, what: str) -> "VectorStore":
         raise SettingsError([f"{what} {type(store).__name__}, which is no VectorStore"])
     made: VectorStore = store
     return made
-
-
-def _function(factory: str) -> Callable[[Any], Any]:
-    match = _FACTORY.fullmatch(factory)
-    if match is None:
-        raise SettingsError([f"vector-store.factory is {factory!r}: write module:function"])
-    name, attribute = match.groups()
-    try:
-        function = getattr(import_module(name), attribute)
-    except ImportError as error:
-        fault = (
-            f"vector-store.factory: the module {name!r} cannot be imported (install it, or put "
-            f"its folder on PYTHONPATH): {error}"
-        )
-        raise SettingsError([fault]) from error
-    except AttributeError as error:
-        fault = f"vector-store.factory: the module {name!r} has no {attribute!r}"
-        raise SettingsError([fault]) from error
-    if iscoroutinefunction(function):
-        raise SettingsError([f"vector-store.factory: {factory} must be a plain function"])
-    if not callable(function):
-        raise SettingsError([f"vector-store.factory: {factory} is no function"])
-    return function  # type: ignore[no-any-return]

@@ -71,6 +71,9 @@ class Container(containers.DeclarativeContainer):
     readiness = providers.Singleton(Readiness, search=search, embedder=embedder)
     hint_index = providers.Singleton(HintIndex, catalogue=catalogue, build=build_hint_matcher)
     recording = providers.Singleton(Recording, recorder=recorder)
+    # A function from a query to what is recorded of it; None: the settings may name one.
+    redact: providers.Object[Any] = providers.Object(None)
+    redaction = providers.Singleton(opening.redaction, settings, redact)
     retriever = providers.Singleton(
         Retriever, search=search, embedder=embedder, readiness=readiness
     )
@@ -86,6 +89,7 @@ class Container(containers.DeclarativeContainer):
         new_id=new_id,
         rules=rules,
         sidecar=sidecar,
+        redact=redaction,
     )
     ingest = providers.Singleton(
         Ingest,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from evidence_lookup.adapters.sqlite import SqliteTraces
     from evidence_lookup.adapters.vector_store import VectorStoreKnowledge
     from evidence_lookup.application.recording import Recording
+    from evidence_lookup.application.redaction import Redaction
     from evidence_lookup.application.retrieval_path import RetrievalPath
     from evidence_lookup.application.sidecar import Sidecar
     from evidence_lookup.ports.catalogue import Catalogue
@@ -200,6 +201,20 @@ async def open_traces(settings: Settings) -> "AsyncGenerator[SqliteTraces]":
         yield traces
     finally:
         await traces.aclose()
+
+
+def redaction(settings: Settings, redact: "Callable[[str], str] | None") -> "Redaction":
+    """The host's *redact*, or the function of ``trace.redact``, if there is one.
+
+    Raises:
+        SettingsError: ``trace.redact`` names no function.
+    """
+    from evidence_lookup.adapters.host_function import host_function
+    from evidence_lookup.application.redaction import Redaction
+
+    if redact is None and settings.trace.redact:
+        redact = host_function(settings.trace.redact, "trace.redact")
+    return Redaction(redact)
 
 
 def recorder(settings: Settings, traces: "TraceRecorder") -> "TraceRecorder":

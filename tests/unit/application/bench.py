@@ -25,7 +25,7 @@ from evidence_lookup.domain.document import CatalogueEntry
 from evidence_lookup.domain.errors import EvidenceLookupError
 from evidence_lookup.domain.filters import Scope
 from evidence_lookup.domain.hit import KnowledgeSearchHit, SearchMode
-from evidence_lookup.domain.record import ToolInvocation
+from evidence_lookup.domain.record import Redact, ToolInvocation
 from evidence_lookup.domain.result import LookupResult
 from evidence_lookup.domain.score import Score, ScoreSemantics
 from evidence_lookup.domain.selection import SelectionLimits
@@ -111,6 +111,7 @@ def bench(
     rules: LookupRules = RULES,
     entries: tuple[CatalogueEntry, ...] = (),
     max_tokens: int = 10_000,
+    redact: Redact = str,
 ) -> Bench:
     """A lookup whose search port plays *steps*."""
     log = Log()
@@ -133,5 +134,6 @@ def bench(
         clock=TickingClock(),
         new_id=lambda: f"00000000-0000-7000-8000-{next(ids):012d}",
         rules=rules,
+        redact=redact,
     )
     return Bench(lookup, search, embedder, catalogue, recorder, recording, log)

@@ -1,6 +1,7 @@
 """The record of a lookup (R45 to R48)."""
 
 from datetime import UTC, datetime
+from hashlib import sha256
 
 from attrs import asdict, evolve, fields
 from tests.unit.domain.samples import block, hit, ranked, result
@@ -48,7 +49,7 @@ def test_R45_the_record_holds_what_the_result_says_of_itself() -> None:
     answer = result(block(), accepted=ranked(hit()), trace=trace)
     made = record(answer)
     details = made.retrieval_details
-    assert details.query_transform is answer.query_transform
+    assert details.query_transform == answer.query_transform
     assert details.retrieval_trace == evolve(trace, sidecar=NO_SIDECAR)
     assert details.context_pack_summary is answer.context_pack.summary
     assert details.rerank_trace == answer.rerank_trace
@@ -77,6 +78,7 @@ def test_R46_a_summary_keeps_all_but_the_content() -> None:
         hit_reasons=("dense:rank 1",),
         content_length=len(one.content),
         preview=summary.preview,
+        content_hash=sha256(one.content.encode()).hexdigest(),
     )
     assert summary.preview.startswith("Line one. Line two. word word")
     assert 110 <= len(summary.preview) <= 120
