@@ -384,11 +384,11 @@ async def test_modules_that_take_long_to_load(
     node: Node, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Opening the client ends in time too, for whoever opens it and for whoever waits for that."""
-    monkeypatch.setattr(client, "load", lambda: time.sleep(1))
+    monkeypatch.setattr(client, "load", lambda: time.sleep(3))
     knowledge = ElasticsearchKnowledge(ElasticsearchSettings(url, timeout_seconds=0.1))
     started = time.monotonic()
     outcomes = await asyncio.gather(*(search(knowledge) for _ in range(3)), return_exceptions=True)
-    assert time.monotonic() - started < 0.8
+    assert time.monotonic() - started < 2.5
     for one in outcomes:
         assert isinstance(one, BackendTimeoutError)
         assert "elasticsearch.timeout-seconds" in str(one)

@@ -155,13 +155,13 @@ async def test_modules_that_take_long_to_load(
     connection: MilvusConnection, drivers: list[FakeDriver], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Opening a client ends in time too, for whoever opens it and for whoever waits for that."""
-    monkeypatch.setattr(module, "pymilvus", lambda: time.sleep(1))
+    monkeypatch.setattr(module, "pymilvus", lambda: time.sleep(3))
     connection = MilvusConnection(evolve(connection.settings, timeout_seconds=0.1))
     started = time.monotonic()
     outcomes = await asyncio.gather(
         *(connection.call(_is_open) for _ in range(3)), return_exceptions=True
     )
-    assert time.monotonic() - started < 0.8
+    assert time.monotonic() - started < 2.5
     assert {type(one) for one in outcomes} == {BackendTimeoutError}
     assert drivers == []
     await connection.aclose()

