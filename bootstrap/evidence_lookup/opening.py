@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
     from evidence_lookup.adapters.auto import AutoKnowledge
     from evidence_lookup.adapters.elasticsearch import ElasticsearchKnowledge
+    from evidence_lookup.adapters.memory.catalogue import MemoryCatalogue
     from evidence_lookup.adapters.memory.knowledge import MemoryKnowledge
     from evidence_lookup.adapters.milvus import MilvusKnowledge
-    from evidence_lookup.adapters.sqlite import SqliteTraces
+    from evidence_lookup.adapters.postgres import PostgresCatalogue, PostgresTraces
+    from evidence_lookup.adapters.sqlite import SqliteCatalogue, SqliteTraces
     from evidence_lookup.adapters.vector_store import VectorStoreKnowledge
     from evidence_lookup.application.recording import Recording
     from evidence_lookup.application.redaction import Redaction
@@ -80,6 +82,11 @@ def check_paths(settings: Settings, *, has_own_store: bool) -> None:
     taken = {mode, settings.store} if mode == "sdk" else {mode}
     if sidecar.enabled and sidecar.path in taken:
         faults.append(f"sidecar.path is {sidecar.path}, which the lookups take themselves")
+    if settings.store == "memory" and settings.catalogue.store == "postgres":
+        faults.append(
+            "catalogue.store is postgres, but store is memory, whose chunks are gone with the "
+            "process: set catalogue.store to sqlite, which is then in memory too"
+        )
     if faults:
         raise SettingsError(faults)
 
@@ -176,31 +183,49 @@ def memory_knowledge(settings: Settings) -> "MemoryKnowledge":
 
 
 async def open_catalogue(settings: Settings) -> "AsyncGenerator[Catalogue]":
-    """What the store holds: in the data folder, a file for each store; of memory, in memory."""
-    if settings.store == "memory":
-        from evidence_lookup.adapters.memory.catalogue import MemoryCatalogue
+    """What the store holds: in the data folder, a file for each store; of memory, in memory.
 
-        yield MemoryCatalogue()
-        return
-    from evidence_lookup.adapters.sqlite import SqliteCatalogue
-
-    name = _DATABASE if settings.store == "milvus" else f"evidence-lookup-{settings.store}.db"
-    catalogue = SqliteCatalogue(settings.data_dir / name)
+    With ``catalogue.store`` set to ``postgres`` it is there, for every host alike.
+    """
+    catalogue = _catalogue(settings)
     try:
         yield catalogue
     finally:
         await catalogue.aclose()
 
 
-async def open_traces(settings: Settings) -> "AsyncGenerator[SqliteTraces]":
-    """The records in the data folder."""
-    from evidence_lookup.adapters.sqlite import SqliteTraces
+def _catalogue(settings: Settings) -> "MemoryCatalogue | PostgresCatalogue | SqliteCatalogue":
+    if settings.store == "memory":
+        from evidence_lookup.adapters.memory.catalogue import MemoryCatalogue
 
-    traces = SqliteTraces(settings.data_dir / _DATABASE)
+        return MemoryCatalogue()
+    if settings.catalogue.store == "postgres":
+        from evidence_lookup.adapters.postgres import PostgresCatalogue
+
+        return PostgresCatalogue(settings.postgres)
+    from evidence_lookup.adapters.sqlite import SqliteCatalogue
+
+    name = _DATABASE if settings.store == "milvus" else f"evidence-lookup-{settings.store}.db"
+    return SqliteCatalogue(settings.data_dir / name)
+
+
+async def open_traces(settings: Settings) -> "AsyncGenerator[PostgresTraces | SqliteTraces]":
+    """The records: in the data folder, or in PostgreSQL."""
+    traces = _traces(settings)
     try:
         yield traces
     finally:
         await traces.aclose()
+
+
+def _traces(settings: Settings) -> "PostgresTraces | SqliteTraces":
+    if settings.trace.store == "postgres":
+        from evidence_lookup.adapters.postgres import PostgresTraces
+
+        return PostgresTraces(settings.postgres)
+    from evidence_lookup.adapters.sqlite import SqliteTraces
+
+    return SqliteTraces(settings.data_dir / _DATABASE)
 
 
 def redaction(settings: Settings, redact: "Callable[[str], str] | None") -> "Redaction":

@@ -11,6 +11,7 @@ _EXTRAS = {
     "openai": ("openai",),
     "elasticsearch": ("elasticsearch", "aiohttp"),
     "vectorstore": ("langchain_core", "langchain_milvus"),
+    "postgres": ("psycopg", "psycopg_pool"),
     "sentence-transformers": ("sentence_transformers",),
 }
 
