@@ -86,6 +86,22 @@ class Lookup:
             )
         return result, selected.error if selected else None
 
+    async def answer(
+        self, query: str, *, scope: Scope | None = None, mode: SearchMode | None = None
+    ) -> tuple[LookupResult, Outcome | None]:
+        """As `lookup`, but unrecorded and without the sidecar; with it the selected attempt.
+
+        That is None where nothing was searched.
+
+        Raises:
+            ScopeError: as for `lookup`.
+        """
+        scope = scope or Scope()
+        scope.require(self.rules.required_scope)
+        stopwatch = Stopwatch(self.clock)
+        result, selected = await self._answer(query, scope, mode or self.rules.mode, stopwatch)
+        return timed(result, stopwatch.timings()), selected
+
     async def lookup_many(
         self,
         queries: Sequence[str],
@@ -134,5 +150,6 @@ class Lookup:
         blocks = evidence_blocks(retrieval, transformed)
         with stopwatch.stage("pack"):
             context_pack = pack(blocks, rules.context_budget, self.count_tokens)
-        result = assemble(invocation_id, transformed, retrieval, blocks, context_pack, rules)
+        with stopwatch.stage("assemble"):
+            result = assemble(invocation_id, transformed, retrieval, blocks, context_pack, rules)
         return result, retrieval.selected

@@ -9,7 +9,7 @@ from evidence_lookup.domain.filters import Scope
 from evidence_lookup.domain.hints import QueryHints
 from evidence_lookup.domain.record import RECORDED_QUERY_LENGTH
 from evidence_lookup.domain.text import cut
-from evidence_lookup.domain.trace import QueryCut, QueryTransform
+from evidence_lookup.domain.trace import RECORD_PATH, QueryCut, QueryTransform
 
 _MOST_HINTS = 100
 """Of each kind; a pasted log may match thousands, and each is looked for in each candidate."""
@@ -26,10 +26,13 @@ class TransformedQuery:
     warnings: tuple[str, ...] = ()
 
     def trace(self, cuts: tuple[QueryCut, ...] = ()) -> QueryTransform:
-        """The transform as traces keep it, with the *cuts* that retrieval made."""
+        """The transform as traces keep it, with the *cuts* that retrieval made, and their own."""
         hint_filter = self.hints.filter
+        query = cut(self.query, RECORDED_QUERY_LENGTH)
+        if query != self.query:
+            cuts = (*cuts, QueryCut(RECORD_PATH, len(self.query), len(query)))
         return QueryTransform(
-            query=cut(self.query, RECORDED_QUERY_LENGTH),
+            query=query,
             hints=self.hints.bounded(_RECORDED_HINTS),
             hint_filter=hint_filter.category if hint_filter else None,
             scope=tuple(self.scope.values),

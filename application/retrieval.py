@@ -22,7 +22,11 @@ from evidence_lookup.domain.status import is_usable
 from evidence_lookup.domain.text import cut
 from evidence_lookup.domain.trace import Attempt, FallbackReason, QueryCut
 from evidence_lookup.ports.embedder import Embedder
-from evidence_lookup.ports.knowledge_search import KnowledgeSearchPort, KnowledgeSearchRequest
+from evidence_lookup.ports.knowledge_search import (
+    KnowledgeSearchPort,
+    KnowledgeSearchRequest,
+    SearchCapabilities,
+)
 
 
 @frozen
@@ -85,8 +89,12 @@ class Retriever:
         if hint_filter is not None:
             narrow = evolve(wide, name="filtered", hint_filter=hint_filter.category)
         try:
-            with stopwatch.stage("embed"), guarded(deadline=deadline):
-                request, cuts = await self._request(transformed, rules, mode)
+            with guarded(deadline=deadline):
+                # Opens and asks the backend at the first lookup, and is no work of the embedder.
+                with stopwatch.stage("probe"):
+                    capabilities = await self.readiness.capabilities()
+                with stopwatch.stage("embed"):
+                    request, cuts = await self._request(transformed, rules, mode, capabilities)
         except EvidenceLookupError as error:
             failed = _failed(narrow or wide, error)
             return Retrieval(failed, (failed.attempt,))
@@ -109,9 +117,12 @@ class Retriever:
         return Retrieval(selected, (first.attempt, second.attempt), reason, cuts)
 
     async def _request(
-        self, transformed: TransformedQuery, rules: LookupRules, mode: SearchMode
+        self,
+        transformed: TransformedQuery,
+        rules: LookupRules,
+        mode: SearchMode,
+        capabilities: SearchCapabilities,
     ) -> tuple[KnowledgeSearchRequest, tuple[QueryCut, ...]]:
-        capabilities = await self.readiness.capabilities()
         query = transformed.query
         read = {"dense": self.embedder.fit(query)}
         if mode is not SearchMode.DENSE:

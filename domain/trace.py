@@ -14,6 +14,8 @@ from evidence_lookup.domain.score import Score
 from evidence_lookup.domain.selection import Drop
 from evidence_lookup.domain.sidecar import SidecarReport
 
+RECORD_PATH = "record"
+
 
 class FallbackReason(StrEnum):
     """Why the unfiltered attempt ran (R23, R24)."""
@@ -24,7 +26,10 @@ class FallbackReason(StrEnum):
 
 @frozen
 class QueryCut:
-    """One path read only a beginning of the query (R56); lengths in characters."""
+    """One path read only a beginning of the query (R56); lengths in characters.
+
+    The path `RECORD_PATH` is the trace itself.
+    """
 
     path: str
     length: int

@@ -56,7 +56,11 @@ async def test_R56_a_query_of_50_kB_is_cut_by_the_limit_of_each_path() -> None:
     assert len(sent) <= CAPABILITIES.max_query_characters
     assert sent.endswith(("redis", "failover"))
     cuts = {cut.path: (cut.length, cut.kept) for cut in result.query_transform.cuts}
-    assert cuts == {"dense": (len(query), 4_000), "keyword": (len(query), len(sent))}
+    assert cuts == {
+        "dense": (len(query), 4_000),
+        "keyword": (len(query), len(sent)),
+        "record": (len(query), len(one.record.query)),
+    }
 
 
 async def test_R56_the_recorded_query_is_bounded() -> None:
@@ -71,7 +75,7 @@ async def test_R56_the_recorded_query_is_bounded() -> None:
 async def test_R56_a_dense_search_cuts_only_for_the_embedder() -> None:
     """Where no keyword path runs, its limit cuts nothing."""
     one = bench(found(hit()), rules=evolve(RULES, mode=SearchMode.DENSE))
-    result = await one.ask("word " * 1_000)
+    result = await one.ask("word " * 390)  # 1,950 characters: the record keeps 2,000
     assert result.query_transform.cuts == ()
 
 

@@ -8,6 +8,8 @@ from attrs import asdict, evolve, fields
 from tests.unit.application.bench import REDIS, RULES, Bench, bench, hit
 from tests.unit.application.fakes import HANG, NOTHING, Step, found
 
+from evidence_lookup.application.lookup_rules import LookupRules
+from evidence_lookup.application.stage_times import STAGES
 from evidence_lookup.domain.record import RetrievalDetails
 from evidence_lookup.domain.sidecar import NO_SIDECAR
 
@@ -24,10 +26,36 @@ async def test_R44_each_stage_has_its_time() -> None:
     """The stages stand in the trace in the order in which they were entered, and a total."""
     one = bench(NOTHING, entries=(REDIS,))
     timings = (await one.ask("redis")).retrieval_trace.timings
-    assert list(timings) == ["transform", "embed", "search", "post_process", "pack", "total"]
+    assert tuple(timings) == STAGES
     assert timings["total"] >= sum(timings.values()) - timings["total"]
     assert one.record.timings == timings
     assert one.record.duration_seconds >= timings["total"]
+
+
+@pytest.mark.parametrize(
+    ("query", "rules", "failing", "stages"),
+    [
+        (" ", RULES, None, ["total"]),
+        ("redis", evolve(RULES, l1_enabled=False), None, ["transform", "total"]),
+        ("redis", RULES, "probe", ["transform", "probe", "pack", "assemble", "total"]),
+        ("redis", RULES, "embed", ["transform", "probe", "embed", "pack", "assemble", "total"]),
+        ("redis", RULES, "search", [one for one in STAGES if one != "post_process"]),
+    ],
+    ids=["empty", "l1-disabled", "probe-fails", "embed-fails", "search-fails"],
+)
+async def test_R44_a_record_has_every_stage_that_ran_and_no_other(
+    query: str, rules: LookupRules, failing: str | None, stages: list[str]
+) -> None:
+    """Also of a lookup that ended early, the stage that failed included; they make up the total."""
+    down = Step(error=ConnectionError("down"))
+    one = bench(down if failing == "search" else found(hit()), rules=rules)
+    one.embedder.step = down if failing == "embed" else NOTHING
+    one.search.probes = [down if failing == "probe" else NOTHING]
+    await one.ask(query)
+    timings = one.record.timings
+    assert list(timings) == stages
+    assert timings["total"] >= sum(timings.values()) - timings["total"]
+    assert (one.record.evidence_status == "unavailable") is (failing is not None)
 
 
 async def test_R45_the_record_holds_every_part_under_its_name() -> None:

@@ -1,0 +1,121 @@
+"""Run recorded lookups again, under the settings of now or under others, and compare."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+import anyio
+from attrs import frozen
+
+from evidence_lookup.application.guard import guarded
+from evidence_lookup.application.lookup import Lookup
+from evidence_lookup.application.replay_report import (
+    ReplayProgress,
+    ReplayReport,
+    is_changed,
+    totals,
+)
+from evidence_lookup.domain.errors import CallerError, trace_error
+from evidence_lookup.domain.filters import Scope
+from evidence_lookup.domain.hit import SearchMode
+from evidence_lookup.domain.record import ToolInvocation
+from evidence_lookup.domain.replay import (
+    ReplayedLookup,
+    SkipReason,
+    replayed,
+    requested_mode,
+    skip_reason,
+)
+from evidence_lookup.domain.trace_filter import EVERY_TRACE, TraceFilter
+from evidence_lookup.ports.trace import TraceReader
+
+OnProgress: TypeAlias = Callable[[ReplayProgress], None]
+
+
+@frozen
+class Replay:
+    """The use case: records of `traces`, run by `lookup`. Nothing is recorded."""
+
+    traces: TraceReader
+    lookup: Lookup
+
+    async def replay(
+        self,
+        *,
+        where: TraceFilter = EVERY_TRACE,
+        limit: int = 1_000,
+        scope: Scope | None = None,
+        mode: SearchMode | None = None,
+        distinct: bool = False,
+        on_progress: OnProgress | None = None,
+    ) -> ReplayReport:
+        """The newest *limit* records that pass *where*, each run again, oldest first, one by one.
+
+        A record is run in its own mode unless *mode* is given, and within *scope*, which must name
+        exactly what it was narrowed by: records hold no values. With *distinct* only the newest
+        record of each query is run. A lookup that fails is told as such.
+
+        Raises:
+            CallerError: *limit* is below 1.
+            EmbedderMismatchError: the index was made by another embedder than `lookup` has.
+            BackendError: the records cannot be read, or the knowledge base is unavailable before
+                the first lookup.
+        """
+        if limit < 1:
+            raise CallerError(f"limit must be at least 1, not {limit}")
+        scope = scope or Scope()
+        records = await self.traces.recent(limit=limit, where=where)
+        skipped: list[SkipReason] = []
+        chosen = list(self._runnable(records, scope, mode, distinct, skipped))[::-1]
+        if chosen:
+            await self._warm_up(chosen[0], scope, mode)
+        lookups: list[ReplayedLookup] = []
+        changed = 0
+        for record in chosen:
+            lookups.append(await self._run(record, scope, mode))
+            changed += is_changed(lookups[-1])
+            if on_progress is not None:
+                on_progress(ReplayProgress(len(lookups), len(chosen), changed))
+        return ReplayReport(totals(lookups, skipped), len(records) == limit, tuple(lookups))
+
+    def _runnable(
+        self,
+        records: Sequence[ToolInvocation],
+        scope: Scope,
+        mode: SearchMode | None,
+        distinct: bool,
+        skipped: list[SkipReason],
+    ) -> Iterable[ToolInvocation]:
+        """Those of *records*, newest first, that can be run; why not goes to *skipped*."""
+        seen: set[tuple[str, SearchMode]] = set()
+        for record in records:
+            reason = skip_reason(record, scope.values.keys())
+            if reason is None and set(self.lookup.rules.required_scope) - scope.values.keys():
+                reason = SkipReason.SCOPE_NEEDED
+            if reason is None and distinct:
+                question = (record.query, self._mode(record, mode))
+                reason = SkipReason.REPEATED if question in seen else None
+                seen.add(question)
+            if reason is None:
+                yield record
+            else:
+                skipped.append(reason)
+
+    def _mode(self, record: ToolInvocation, mode: SearchMode | None) -> SearchMode:
+        return mode or requested_mode(record) or self.lookup.rules.mode
+
+    async def _warm_up(self, record: ToolInvocation, scope: Scope, mode: SearchMode | None) -> None:
+        """Open what is opened on first use, which is no lookup's time, and fail early."""
+        rules, retriever = self.lookup.rules, self.lookup.retriever
+        if rules.l1_enabled:
+            with guarded(deadline=anyio.current_time() + rules.deadline_seconds):
+                await retriever.readiness.capabilities()
+                await retriever.embedder.embed_query("ready?")
+        await self._run(record, scope, mode)
+
+    async def _run(
+        self, record: ToolInvocation, scope: Scope, mode: SearchMode | None
+    ) -> ReplayedLookup:
+        chosen = self._mode(record, mode)
+        result, selected = await self.lookup.answer(record.query, scope=scope, mode=chosen)
+        told = trace_error(selected.error) if selected and selected.error else None
+        return replayed(record, result, mode=chosen, error=told)
