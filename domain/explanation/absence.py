@@ -1,0 +1,227 @@
+"""Why the selected attempt did not list a chunk, from what was asked about it since."""
+
+from collections.abc import Sequence
+
+from attrs import evolve, frozen
+
+from evidence_lookup.domain.document import CatalogueEntry
+from evidence_lookup.domain.explanation.explanation import Explanation
+from evidence_lookup.domain.explanation.key import chunk_keys
+from evidence_lookup.domain.explanation.run import Run
+from evidence_lookup.domain.explanation.stage import Stage
+from evidence_lookup.domain.explanation.standing import Standing
+from evidence_lookup.domain.explanation.steps import steps_to
+from evidence_lookup.domain.explanation.wording import against_floor, compared, listed
+from evidence_lookup.domain.filters import Scope
+from evidence_lookup.domain.hit import SearchMode
+from evidence_lookup.domain.path_try import TraceError
+from evidence_lookup.domain.trace import Attempt
+
+# What a chunk has and its catalogue entry has not: a scope on these cannot be judged by the entry.
+_OF_CHUNKS = frozenset(
+    {"chunk_index", "chunkIndex", "docId", "breadcrumb", "keywords", "entities", "start", "end"}
+)
+
+
+@frozen
+class Absence:
+    """What is known of a chunk that the selected attempt did not list.
+
+    `document` is what the catalogue has of its document, `excluded_by` the names of the scope's
+    values that exclude that; then nothing else is known, as nothing else may be told. `main` is its
+    standing in the lookup's own mode, `others` those in the modes of which that is made or beside
+    it. `error` says why catalogue or backend could not be asked.
+    """
+
+    document: CatalogueEntry | None = None
+    excluded_by: tuple[str, ...] = ()
+    beyond_document: bool = False
+    main: Standing | None = None
+    others: tuple[Standing, ...] = ()
+    error: TraceError | None = None
+
+    @property
+    def found(self) -> Standing | None:
+        """The first standing whose list holds the chunk."""
+        return next((one for one in self.standings if one.rank is not None), None)
+
+    @property
+    def standings(self) -> tuple[Standing, ...]:
+        """All, the one in the lookup's own mode first."""
+        return (*((self.main,) if self.main else ()), *self.others)
+
+
+def exclusion(document: CatalogueEntry, scope: Scope) -> tuple[str, ...]:
+    """The names in *scope* whose values exclude the chunks of *document*."""
+    metadata = document.metadata()
+    return tuple(
+        name
+        for name, value in scope.values.items()
+        if name not in _OF_CHUNKS and not Scope({name: value}).allows(metadata)
+    )
+
+
+def explain_absence(explanation: Explanation, run: Run, absence: Absence) -> Explanation:
+    """*explanation*, which is ``not_retrieved``, with what *absence* tells."""
+    attempt = run.attempt
+    if attempt is None or explanation.stage is not Stage.NOT_RETRIEVED:
+        return explanation
+    if absence.excluded_by:
+        names = listed(absence.excluded_by)
+        told = f"The scope excludes its document, by its value of {names}."
+        return _with(explanation, Stage.FILTERED, told, run, absence)
+    if absence.beyond_document and absence.document is not None:
+        there = "no chunk"
+        if absence.document.chunk_count:
+            there = f"the chunks {chunk_keys(absence.document)} only"
+        told = f"There is no such chunk: its document has {there}."
+        return _with(explanation, Stage.NOT_INDEXED, told, run, absence)
+    found = absence.found
+    category = _category(absence)
+    if attempt.hint_filter is not None and (found or absence.document):
+        is_other = category != attempt.hint_filter
+        if is_other and (found is None or found.hint_filter is None):
+            told = _other_category(attempt, category, absence)
+            return _with(explanation, Stage.FILTERED, told, run, absence)
+    if found is None and _is_nowhere(absence):
+        return _with(explanation, Stage.NOT_INDEXED, _nowhere(run, absence), run, absence)
+    told = _not_retrieved(explanation, attempt, absence)
+    return _with(explanation, Stage.NOT_RETRIEVED, told, run, absence)
+
+
+def _with(
+    explanation: Explanation, stage: Stage, message: str, run: Run, absence: Absence
+) -> Explanation:
+    found, attempt = absence.found, run.attempt
+    place = absence.main if absence.main and absence.main.rank else found
+    details = {
+        Stage.NOT_INDEXED: "" if absence.document or found else "not known to the catalogue",
+        Stage.FILTERED: f"scope: {listed(absence.excluded_by)}" if absence.excluded_by else "",
+    }
+    if stage is Stage.FILTERED and attempt and attempt.hint_filter and not absence.excluded_by:
+        details[Stage.FILTERED] = f"hints: category {attempt.hint_filter}"
+    if place and attempt:
+        details[Stage.NOT_RETRIEVED] = f"rank {place.rank} of {attempt.top_k} asked for"
+        if place.similarity is not None and explanation.floor is not None:
+            details[Stage.BELOW_FLOOR] = against_floor(place.similarity, explanation.floor)
+    elif attempt and absence.main and stage is Stage.NOT_RETRIEVED:
+        details[Stage.NOT_RETRIEVED] = (
+            f"not in the first {absence.main.depth}, {attempt.top_k} asked for"
+        )
+    is_there = found is not None or absence.document is not None
+    is_in = found is not None or (absence.document is not None and not run.scope)
+    unknown = [*([] if is_there else [Stage.NOT_INDEXED]), *([] if is_in else [Stage.FILTERED])]
+    return evolve(
+        explanation,
+        stage=stage,
+        message=message,
+        setting=_setting(stage, explanation, absence),
+        rank=place.rank if place else None,
+        score=place.score if place else None,
+        similarity=place.similarity if place else None,
+        excluded_by=absence.excluded_by,
+        standings=absence.standings,
+        steps=steps_to(stage, details, unknown=unknown),
+    )
+
+
+def _setting(stage: Stage, explanation: Explanation, absence: Absence) -> str | None:
+    if stage is not Stage.NOT_RETRIEVED:
+        return None
+    main = absence.main
+    if main is not None and main.rank is None and main.is_whole:
+        return "rag.mode"
+    return explanation.setting or "rag.retrieve-k"
+
+
+def _category(absence: Absence) -> str | None:
+    if absence.document is not None:
+        return absence.document.category
+    return absence.found.category if absence.found else None
+
+
+def _other_category(attempt: Attempt, category: str | None, absence: Absence) -> str:
+    its = "it has none" if category is None else f"it is of {category!r}"
+    told = f"The hints narrowed the search to category {attempt.hint_filter!r}, and {its}."
+    found = absence.found
+    if found is not None:
+        told += f" Without that filter it has rank {found.rank} of the {found.mode} list."
+    return told
+
+
+def _is_nowhere(absence: Absence) -> bool:
+    """Whether a list of every chunk in scope lacks it, or all lists do and the catalogue too."""
+    standings = absence.standings
+    if not standings or any(one.error for one in standings) or absence.error:
+        return False
+    dense = [one for one in standings if one.mode is not SearchMode.KEYWORD]
+    return any(one.is_whole for one in dense) or (absence.document is None and bool(dense))
+
+
+def _nowhere(run: Run, absence: Absence) -> str:
+    within = f" in the scope ({', '.join(run.scope)})" if run.scope else ""
+    depth = max(one.depth for one in absence.standings)
+    whole = any(one.is_whole for one in absence.standings)
+    where = (
+        f"the index has no such chunk{within}"
+        if whole
+        else (f"no search to rank {depth}{within} finds it")
+    )
+    if absence.document is None:
+        return f"The catalogue does not know its document, and {where}."
+    return (
+        f"The catalogue knows its document, but {where}: ingest it again "
+        "(`evidence-lookup ingest --rebuild`)."
+    )
+
+
+def _not_retrieved(explanation: Explanation, attempt: Attempt, absence: Absence) -> str:
+    main, parts = absence.main, [one for one in absence.others if one.rank is not None]
+    asked = f"{attempt.top_k} hits are asked for (rag.retrieve-k)"
+    if main is None:
+        told = explanation.message
+    elif main.rank is None:
+        told = _beyond(main, asked)
+    elif main.rank > attempt.top_k:
+        told = f"Rank {main.rank} of the {main.mode} list, and {asked}."
+    else:
+        told = (
+            f"Not among the {attempt.top_k} hits that were asked for (rag.retrieve-k), though a "
+            f"search of {main.depth} has it at rank {main.rank}."
+        )
+    if main is not None and main.rank is not None and main.mode is SearchMode.HYBRID:
+        told += f" Fused ranks move with the depth; that search asked for {main.depth} hits."
+    for one in absence.others:
+        if one.rank is not None:
+            told += f" {one.mode.capitalize()} rank: {one.rank}."
+        elif one.is_whole and one.mode is SearchMode.KEYWORD:
+            told += " Keyword: no hit, as it shares no word with the query."
+        else:
+            told += f" {one.mode.capitalize()}: not in the first {one.depth}."
+    place = main if main and main.rank else parts[0] if parts else None
+    if place and place.similarity is not None and explanation.floor is not None:
+        near, floor = compared(place.similarity, explanation.floor)
+        if place.similarity < explanation.floor:
+            told += (
+                f" Retrieved, its similarity {near} would still be below the evidence floor "
+                f"{floor} (rag.evidence-floor)."
+            )
+        else:
+            told += f" Its similarity {near} would pass the evidence floor {floor}."
+    errors: Sequence[TraceError] = [
+        error for error in (absence.error, *(one.error for one in absence.standings)) if error
+    ]
+    if errors:
+        told += f" More could not be found out: {errors[0].kind}: {errors[0].message}"
+    return told
+
+
+def _beyond(main: Standing, asked: str) -> str:
+    if main.error is not None:
+        return f"Not in the first {main.depth} of the {main.mode} list; {asked}."
+    if main.is_whole and main.mode is SearchMode.KEYWORD:
+        return f"The {main.mode} list of {main.count} hits does not hold it (rag.mode)."
+    return (
+        f"Beyond rank {main.depth} of the {main.mode} list, as deep as the backend searches; "
+        f"{asked}."
+    )
