@@ -11,6 +11,7 @@ from evidence_lookup.adapters.filesystem import FilesystemSource
 from evidence_lookup.adapters.system import SystemClock, new_id
 from evidence_lookup.application.compare import Compare
 from evidence_lookup.application.diagnosis import Diagnosis
+from evidence_lookup.application.explain import Explain
 from evidence_lookup.application.hint_index import HintIndex
 from evidence_lookup.application.ingest import Ingest
 from evidence_lookup.application.lookup import Lookup
@@ -109,6 +110,7 @@ class Container(containers.DeclarativeContainer):
         embedder=embedder,
         rules=rules,
     )
+    explain = providers.Singleton(Explain, lookup=lookup, catalogue=catalogue)
     diagnosis = providers.Singleton(
         Diagnosis,
         embedder=embedder,

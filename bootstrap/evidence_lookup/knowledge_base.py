@@ -32,10 +32,12 @@ if TYPE_CHECKING:
     from evidence_lookup.application.compare import OnProgress as OnCompareProgress
     from evidence_lookup.application.compare_report import CompareReport
     from evidence_lookup.application.diagnosis import Check, Diagnosis
+    from evidence_lookup.application.explain import Explain
     from evidence_lookup.application.ingest import Ingest, OnProgress
     from evidence_lookup.application.ingest_report import IngestReport
     from evidence_lookup.application.lookup import Lookup
     from evidence_lookup.container import Container
+    from evidence_lookup.domain.explanation import Explanation
     from evidence_lookup.ports.trace import TraceReader
 
 T = TypeVar("T")
@@ -52,6 +54,7 @@ class KnowledgeBase:
     _lookup: "Lookup" = field(alias="lookup")
     _ingest: "Ingest" = field(alias="ingest")
     _compare: "Compare" = field(alias="compare")
+    _explain: "Explain" = field(alias="explain")
     _diagnosis: "Diagnosis" = field(alias="diagnosis")
 
     async def lookup(
@@ -235,6 +238,29 @@ class KnowledgeBase:
             on_progress=on_progress,
         )
 
+    async def explain(
+        self,
+        query: str,
+        evidence_key: str,
+        *,
+        scope: GivenScope = None,
+        category: str | None = None,
+        mode: SearchMode | str | None = None,
+    ) -> "Explanation":
+        """Why the chunk of *evidence_key* is, or is not, in the answer to *query*; unrecorded.
+
+        The lookup is run again. A chunk that it did not list is searched for as deep as the
+        backend goes, never outside the scope. That a document out of it exists is told all the
+        same, with the names that exclude it: a question for a host, not for its agent.
+
+        Raises:
+            CallerError: *evidence_key* is none.
+            ScopeError, UnsupportedModeError, EvidenceLookupError: as for `lookup`.
+        """
+        return await self._explain.explain(
+            query, evidence_key, scope=_scope(scope, category), mode=_mode(mode)
+        )
+
     async def diagnose(self) -> "tuple[Check, ...]":
         """One check for each part of the set-up, as ``evidence-lookup doctor`` shows them."""
         return await self._diagnosis.run()
@@ -268,6 +294,7 @@ class SyncKnowledgeBase:
     trace = _synchronous(KnowledgeBase.trace)
     compare = _synchronous(KnowledgeBase.compare)
     recent_traces = _synchronous(KnowledgeBase.recent_traces)
+    explain = _synchronous(KnowledgeBase.explain)
     diagnose = _synchronous(KnowledgeBase.diagnose)
 
     @property
@@ -322,6 +349,7 @@ async def open_knowledge_base(
             lookup=await _made(container.lookup()),
             ingest=await _made(container.ingest()),
             compare=await _made(container.compare()),
+            explain=await _made(container.explain()),
             diagnosis=await _made(container.diagnosis()),
         )
     finally:
