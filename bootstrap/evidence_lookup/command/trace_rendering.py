@@ -1,16 +1,17 @@
 """How a result came about, as tables."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Column, Table
+from rich.text import Text
 
 from evidence_lookup.command.compare_rendering import figures
+from evidence_lookup.command.ranking_rendering import key_column, pack_ledger, ranking_table
 from evidence_lookup.domain.pack import ContextPackSummary
 from evidence_lookup.domain.path_try import PathTry
 from evidence_lookup.domain.sidecar import SidecarReport, SidecarStatus
-from evidence_lookup.domain.trace import QueryTransform, RerankEntry, RetrievalTrace
+from evidence_lookup.domain.trace import Attempt, QueryTransform, RerankEntry, RetrievalTrace
 
 
 def show_retrieval(
@@ -19,26 +20,30 @@ def show_retrieval(
     trace: RetrievalTrace,
     ranking: Sequence[RerankEntry],
     summary: ContextPackSummary,
+    similarities: Mapping[str, float | None],
 ) -> None:
-    """Hints, attempts, ranking, drops, pack, sidecar, timings: each where there is one."""
+    """Hints, attempts, every candidate, pack, sidecar, timings: each where there is one.
+
+    *similarities* are those of the blocks, by evidence key.
+    """
     _show_transform(console, transform)
     _show_attempts(console, trace)
-    _show_ranking(console, ranking)
-    _show_drops(console, trace)
+    if ranking or trace.drops:
+        _section(console, "Ranking")
+        console.print(ranking_table(trace, ranking, summary, similarities))
     if ranking:
         _section(console, "Context pack")
         console.print(
             f"{summary.used} of {summary.budget} tokens; {len(summary.included)} whole, "
             f"{len(summary.cut)} cut, {len(summary.omitted)} left out"
         )
+        console.print(pack_ledger(summary, ranking))
     if trace.sidecar is not None and trace.sidecar.path is not None:
         _section(console, "Sidecar")
         console.print(_sidecar(trace.sidecar, trace.sidecar.path), markup=False, soft_wrap=True)
     if trace.timings:
         _section(console, "Timings")
-        console.print(
-            "  ".join(f"{name} {seconds * 1000:.1f} ms" for name, seconds in trace.timings.items())
-        )
+        console.print(_timings(trace.timings))
 
 
 def _show_transform(console: Console, transform: QueryTransform) -> None:
@@ -52,6 +57,9 @@ def _show_transform(console: Console, transform: QueryTransform) -> None:
         "cut": tuple(
             f"{cut.path}: {cut.kept} of {cut.length} characters" for cut in transform.cuts
         ),
+        "redacted": ("not what was asked, but what the host records of it",)
+        if transform.redacted
+        else (),
     }
     if any(lines.values()):
         _section(console, "Query")
@@ -61,33 +69,48 @@ def _show_transform(console: Console, transform: QueryTransform) -> None:
 
 
 def _show_attempts(console: Console, trace: RetrievalTrace) -> None:
-    if not trace.attempts:
-        return
-    _section(console, "Attempts")
-    table = Table(
-        "attempt", "filter", "mode", "path", "candidates", "blocks", "best", "note", box=None
-    )
-    for attempt in trace.attempts:
-        best = "" if attempt.best_similarity is None else f"{attempt.best_similarity:.3f}"
-        notes = [*attempt.degraded, *_failed_tries(attempt.tries)]
-        if attempt.error and not attempt.tries:
-            notes.append(f"{attempt.error.kind}: {attempt.error.message}")
-        selected = " *" if attempt.name == trace.selected_attempt else ""
-        table.add_row(
-            f"{attempt.name}{selected}",
-            escape(attempt.hint_filter or ""),
-            attempt.mode or attempt.requested_mode,
-            attempt.path or "",
-            str(attempt.candidate_count),
-            str(attempt.block_count),
-            best,
-            escape("; ".join(notes)),
+    if trace.attempts:
+        _section(console, "Attempts")
+        numbers = [Column(name, justify="right") for name in ("asked", "candidates", "blocks")]
+        table = Table(
+            "attempt",
+            key_column("filter"),
+            "mode",
+            "path",
+            *numbers,
+            Column("best similarity", justify="right"),
+            box=None,
         )
-    console.print(table)
+        for attempt in trace.attempts:
+            best = "" if attempt.best_similarity is None else f"{attempt.best_similarity:.3f}"
+            selected = " *" if attempt.name == trace.selected_attempt else ""
+            table.add_row(
+                f"{attempt.name}{selected}",
+                Text(attempt.hint_filter or "-"),
+                attempt.mode or attempt.requested_mode,
+                attempt.path or "-",
+                str(attempt.top_k),
+                str(attempt.candidate_count),
+                str(attempt.block_count),
+                best,
+            )
+        console.print(table)
+    for attempt in trace.attempts:
+        for note in _notes(attempt):
+            console.print(Text(f"{attempt.name}: {note}"), soft_wrap=True)
     if trace.fallback_reason:
         console.print(f"fallback: {trace.fallback_reason}")
+    if trace.reason and not trace.attempts:
+        console.print(f"\nnothing was searched: {trace.reason}")
     for warning in trace.warnings:
-        console.print(f"warning: {warning}", markup=False)
+        console.print(Text(f"warning: {warning}"), soft_wrap=True)
+
+
+def _notes(attempt: Attempt) -> Iterator[str]:
+    yield from attempt.degraded
+    yield from _failed_tries(attempt.tries)
+    if attempt.error and not attempt.tries:
+        yield f"{attempt.error.kind}: {attempt.error.message}"
 
 
 def _failed_tries(tries: Sequence[PathTry]) -> Iterator[str]:
@@ -95,35 +118,6 @@ def _failed_tries(tries: Sequence[PathTry]) -> Iterator[str]:
         if one.error:
             breaker = f" (breaker {one.breaker})" if one.breaker else ""
             yield f"{one.path}: {one.error.kind}: {one.error.message}{breaker}"
-
-
-def _show_ranking(console: Console, ranking: Sequence[RerankEntry]) -> None:
-    if not ranking:
-        return
-    _section(console, "Ranking")
-    table = Table("rank", _key_column(), "score", "base", "boosts", "total", box=None)
-    for entry in ranking:
-        score = entry.base_score
-        table.add_row(
-            str(entry.final_rank),
-            escape(entry.evidence_key),
-            "" if score.value is None else f"{score.value:.4f} {score.semantics}",
-            f"{entry.base:.3f}",
-            escape(", ".join(f"{boost.amount:+.2f} {boost.reason}" for boost in entry.boosts)),
-            f"{entry.ranking_score:.3f}",
-        )
-    console.print(table)
-
-
-def _show_drops(console: Console, trace: RetrievalTrace) -> None:
-    if not trace.drops:
-        return
-    _section(console, "Left out")
-    table = Table(_key_column(), "reason", "port rank", "similarity", box=None)
-    for drop in trace.drops:
-        similarity = "" if drop.similarity is None else f"{drop.similarity:.3f}"
-        table.add_row(escape(drop.evidence_key), drop.reason, str(drop.rank), similarity)
-    console.print(table)
 
 
 def _sidecar(report: SidecarReport, path: str) -> str:
@@ -137,8 +131,14 @@ def _sidecar(report: SidecarReport, path: str) -> str:
     return f"{told}, {figures(report.comparison, 'main', 'sidecar')}"
 
 
-def _key_column() -> Column:
-    return Column("evidence key", overflow="fold", ratio=1)
+def _timings(timings: Mapping[str, float]) -> Table:
+    numbers = [Column(name, justify="right") for name in ("ms", "share")]
+    table = Table("stage", *numbers, box=None)
+    total = timings.get("total", 0.0)
+    for stage, seconds in timings.items():
+        share = f"{seconds / total:.0%}" if total > 0 else ""
+        table.add_row(Text(stage), f"{seconds * 1000:.1f}", share)
+    return table
 
 
 def _section(console: Console, title: str) -> None:
