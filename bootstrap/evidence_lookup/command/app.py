@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from evidence_lookup.command.compare_command import compare
+from evidence_lookup.command.explain_command import explain
 from evidence_lookup.command.options import (
     ChunkScope,
     Config,
@@ -18,6 +19,7 @@ from evidence_lookup.command.options import (
     settings_from,
 )
 from evidence_lookup.command.outcome import ExitCode, one_line_errors
+from evidence_lookup.command.trace_commands import trace_list, trace_show
 from evidence_lookup.domain.hit import SearchMode
 
 app = typer.Typer(
@@ -160,49 +162,16 @@ app.command(
     epilog="Examples:  evidence-lookup compare 'disk full' --other vectorstore  ·  "
     "evidence-lookup compare --queries questions.txt --main milvus --other elasticsearch --json"
 )(compare)
-
-
-@trace_app.command("list", epilog="Example:  evidence-lookup trace list --limit 5")
-def trace_list(
-    limit: Annotated[int, typer.Option(min=1, help="At most this many, newest first.")] = 20,
-    session: Annotated[str | None, typer.Option(help="Only lookups of this session.")] = None,
-    json: Json = False,
-    data_dir: DataDir = None,
-    config: Config = None,
-    debug: Debug = False,
-) -> None:
-    """List recorded lookups, newest first."""
-    with one_line_errors(debug=debug):
-        from evidence_lookup.command.rendering import print_json, show_traces
-        from evidence_lookup.knowledge_base import open_knowledge_base_sync
-
-        with open_knowledge_base_sync(settings_from(config, data_dir)) as base:
-            traces = base.recent_traces(limit=limit, session_id=session)
-        print_json(traces) if json else show_traces(traces)
-
-
-@trace_app.command("show", epilog="Example:  evidence-lookup trace show 0199…")
-def trace_show(
-    invocation_id: Annotated[str, typer.Argument(metavar="ID", help="As `trace list` shows it.")],
-    json: Json = False,
-    data_dir: DataDir = None,
-    config: Config = None,
-    debug: Debug = False,
-) -> None:
-    """Show one recorded lookup.
-
-    With its attempts, ranking, drops, pack and timings.
-    """
-    with one_line_errors(debug=debug):
-        from evidence_lookup.command.rendering import print_json, show_trace
-        from evidence_lookup.knowledge_base import open_knowledge_base_sync
-
-        with open_knowledge_base_sync(settings_from(config, data_dir)) as base:
-            trace = base.trace(invocation_id)
-        if trace is None:
-            typer.echo(f"error: there is no lookup {invocation_id}; see `trace list`", err=True)
-            raise SystemExit(ExitCode.NOTHING_FOUND)
-        print_json(trace) if json else show_trace(trace)
+app.command(
+    epilog="Examples:  evidence-lookup explain 'disk full' --key runbooks/disk.md#chunk-3  ·  "
+    "evidence-lookup explain --trace 0199… --key runbooks/disk.md#chunk-3 --json"
+)(explain)
+trace_app.command(
+    "list",
+    epilog="Examples:  evidence-lookup trace list --limit 5  ·  "
+    "evidence-lookup trace list --status no_evidence --since 7d --json",
+)(trace_list)
+trace_app.command("show", epilog="Example:  evidence-lookup trace show 0199…")(trace_show)
 
 
 @app.command(epilog="Example:  evidence-lookup doctor --json")

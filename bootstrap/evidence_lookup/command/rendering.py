@@ -66,6 +66,7 @@ def show_explanation(result: LookupResult) -> None:
         result.retrieval_trace,
         result.rerank_trace,
         result.context_pack.summary,
+        {block.evidence_key: block.similarity for block in result.evidence_blocks},
     )
 
 
@@ -73,13 +74,14 @@ def show_trace(trace: ToolInvocation) -> None:
     """A recorded lookup, then how its result came about."""
     console = Console()
     console.print(Text(trace.query, style="bold"))
-    console.print(
-        f"{trace.id}  {trace.created_at:%Y-%m-%d %H:%M:%S} UTC  {trace.evidence_status}  "
-        f"{trace.duration_seconds * 1000:.0f} ms"
-        + (f"  session {trace.session_id}" if trace.session_id else ""),
-        style="dim",
-        markup=False,
+    status = trace.evidence_status
+    session = f"  session {trace.session_id}" if trace.session_id else ""
+    line = Text.assemble(
+        f"{trace.id}  {trace.created_at:%Y-%m-%d %H:%M:%S} UTC  ",
+        (status, _STATUS_STYLE[status]),
+        f"  {trace.duration_seconds * 1000:.0f} ms{session}",
     )
+    console.print(line, soft_wrap=True)
     details = trace.retrieval_details
     show_retrieval(
         console,
@@ -87,13 +89,15 @@ def show_trace(trace: ToolInvocation) -> None:
         details.retrieval_trace,
         details.rerank_trace,
         details.context_pack_summary,
+        {block.evidence_key: block.similarity for block in details.evidence_blocks},
     )
 
 
-def show_traces(traces: Sequence[ToolInvocation]) -> None:
+def show_traces(traces: Sequence[ToolInvocation], *, is_narrowed: bool = False) -> None:
     """A line for each recorded lookup, whole whatever the width, so that it can be searched."""
     if not traces:
-        Console().print("No lookup is recorded yet.")
+        none = "No recorded lookup is like that." if is_narrowed else "No lookup is recorded yet."
+        Console().print(none)
         return
     console = Console()
     for trace in traces:
