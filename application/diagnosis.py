@@ -9,16 +9,20 @@ from attrs import frozen
 from evidence_lookup.application.guard import guarded
 from evidence_lookup.application.readiness import Readiness
 from evidence_lookup.application.sidecar import Sidecar
-from evidence_lookup.domain.errors import EvidenceLookupError, message_of
+from evidence_lookup.domain.errors import BackendFailedError, EvidenceLookupError, message_of
 from evidence_lookup.domain.path_try import PathTry
 from evidence_lookup.ports.catalogue import Catalogue
+from evidence_lookup.ports.clock import Clock
 from evidence_lookup.ports.embedder import Embedder
 from evidence_lookup.ports.knowledge_search import SearchCapabilities
+from evidence_lookup.ports.spool import Spool, SpoolStatus
 from evidence_lookup.ports.trace import TraceReader
 
 Ask: TypeAlias = Callable[[], Awaitable[str]]
 
 _PATIENCE_SECONDS = 60.0
+_DELIVERY_SECONDS = 5.0
+_STALE_SECONDS = 60.0
 
 
 @frozen
@@ -32,13 +36,15 @@ class Check:
 
 @frozen
 class Diagnosis:
-    """Asks embedder, knowledge, catalogue, traces and the sidecar, if there is one, in turn."""
+    """Asks embedder, knowledge, catalogue, traces, spool and sidecar in turn, where there are."""
 
     embedder: Embedder
     readiness: Readiness
     catalogue: Catalogue
     traces: TraceReader
     sidecar: Sidecar | None = None
+    spool: Spool | None = None
+    clock: Clock | None = None
 
     async def run(self) -> tuple[Check, ...]:
         """One check for each part; a part that fails does not stop the others."""
@@ -47,6 +53,7 @@ class Diagnosis:
             *await self._knowledge_and_paths(),
             await _check("catalogue", self._catalogue),
             await _check("traces", self._traces),
+            *([await _check("spool", self._spool)] if self.spool else []),
             *([await _check("sidecar", self._sidecar)] if self.sidecar else []),
         )
 
@@ -88,6 +95,36 @@ class Diagnosis:
     async def _traces(self) -> str:
         newest = await self.traces.recent(limit=1)
         return f"last lookup at {newest[0].created_at:%Y-%m-%d %H:%M:%S} UTC" if newest else "empty"
+
+    async def _spool(self) -> str:
+        assert self.spool is not None
+        assert self.clock is not None
+        await self.spool.settled(timeout_seconds=_DELIVERY_SECONDS)
+        status = await self.spool.status()
+        age = (self.clock.now() - status.oldest).total_seconds() if status.oldest else 0.0
+        told = _depth(status, age)
+        # A host that runs holds its newest records for a moment.
+        if age > _STALE_SECONDS or status.damaged or status.refused:
+            raise BackendFailedError(told)
+        return told
+
+
+def _depth(status: SpoolStatus, age: float) -> str:
+    if not status.pending:
+        told = "no record waits"
+    else:
+        records = "1 record waits" if status.pending == 1 else f"{status.pending} records wait"
+        told = (
+            f"{records} in {status.files} files, the oldest for {age:.0f} s, "
+            f"{status.size_bytes:,} of {status.limit_bytes:,} bytes"
+        )
+    for count, what in (
+        (status.damaged, "damaged, which cannot be read"),
+        (status.refused, "refused by the store, put aside in the spool's folder"),
+    ):
+        if count:
+            told += f"; {count} {what}"
+    return f"{told}; {status.error}" if status.error else told
 
 
 def _abilities(found: SearchCapabilities) -> str:

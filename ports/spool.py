@@ -13,9 +13,9 @@ class SpoolStatus:
     """What waits in the spool folder, of this process and of those that ended.
 
     `oldest` is the `created_at` of the record that has waited longest, in UTC. `size_bytes` of
-    `limit_bytes` are used. `damaged` counts frames that could not be read. `error` is the kind and
-    message of the last delivery if it failed, in this process; None if it did not, or none was
-    tried.
+    `limit_bytes` are used. `damaged` counts frames that could not be read, `refused` records that
+    the store would not take, which are put aside. `error` is the kind and message of the last
+    delivery if it failed, in this process; None if it did not, or none was tried.
     """
 
     pending: int = 0
@@ -24,6 +24,7 @@ class SpoolStatus:
     limit_bytes: int = 0
     oldest: datetime | None = None
     damaged: int = 0
+    refused: int = 0
     error: str | None = None
 
 

@@ -6,6 +6,7 @@ or a failure under EVIDENCE_LOOKUP_TEST_REQUIRE_SERVERS=1; one that does not wor
 """
 
 import os
+import random
 import socket
 import time
 from collections.abc import Callable, Generator, Mapping
@@ -23,8 +24,11 @@ os.environ.setdefault("TESTCONTAINERS_HOST_OVERRIDE", "127.0.0.1")
 os.environ.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")
 
 _PREFIX = "EVIDENCE_LOOKUP_TEST_"
-# Of this run alone, so that whoever cleans up after it ends nobody else's.
 _PAUSES = 5
+# Below those that the kernel hands out: no connection of another process takes one over while the
+# server is down.
+_PORTS = range(20_000, 32_000)
+# Of this run alone, so that whoever cleans up after it ends nobody else's.
 LABELS = {"evidence-lookup-test": os.environ.get("EVIDENCE_LOOKUP_TEST_RUN", "")}
 """On all that a test makes in the engine, so that what is left over can be found."""
 
@@ -34,6 +38,7 @@ class ServerKind:
     """A kind of server: its images, how to start one, and how to see that it answers.
 
     `address` holds ``{port}``; `answers` takes an address and raises while the server does not.
+    `tmpfs` are folders of its own in memory, with their mount options.
     """
 
     name: str
@@ -45,6 +50,7 @@ class ServerKind:
     environment: Mapping[str, str] = field(factory=dict[str, str])
     command: str = ""
     address_variable: str = "URL"
+    tmpfs: Mapping[str, str] = field(factory=dict[str, str])
 
     @property
     def image_variable(self) -> str:
@@ -79,6 +85,11 @@ class Server:
         """Start it after `kill` and wait until it answers; how many seconds that took."""
         self._own_container().start()
         return self.wait_until_it_answers()
+
+    def run(self, *command: str) -> tuple[int, str]:
+        """The exit code and the output of *command*, run inside."""
+        code, output = self._own_container().exec_run(list(command))
+        return code, output.decode()
 
     @contextmanager
     def down(self) -> Generator[None, None, None]:
@@ -156,13 +167,11 @@ def started(kind: ServerKind, client: Any, network: Any) -> Generator[Server, No
     from testcontainers.core.container import DockerContainer
 
     image = _image(kind, client)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
+    port = _free_port()
     container = DockerContainer(image).with_network(network).with_envs(**kind.environment)
     if kind.command:
         container.with_command(kind.command)
-    container.with_kwargs(labels=LABELS)
+    container.with_kwargs(labels=LABELS, tmpfs=dict(kind.tmpfs))
     bindings: Any = container.ports
     bindings[f"{kind.port}/tcp"] = ("127.0.0.1", port)
     try:
@@ -195,6 +204,15 @@ def cannot_be_had(reason: str) -> NoReturn:
     if os.environ.get(f"{_PREFIX}REQUIRE_SERVERS") == "1":
         pytest.fail(f"{reason} ({_PREFIX}REQUIRE_SERVERS=1)", pytrace=False)
     pytest.skip(reason)
+
+
+def _free_port() -> int:
+    # By chance, so that two workers that look at once hardly meet.
+    for port in random.sample(_PORTS, 50):
+        with socket.socket() as free, suppress(OSError):
+            free.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError(f"of 50 ports in {_PORTS} none is free")
 
 
 def _engine_errors() -> Any:

@@ -18,6 +18,7 @@ from evidence_lookup.application.lookup import Lookup
 from evidence_lookup.application.readiness import Readiness
 from evidence_lookup.application.recording import Recording
 from evidence_lookup.application.retrieval import Retriever
+from evidence_lookup.application.settled_traces import SettledTraces
 from evidence_lookup.domain.text import estimate_tokens
 from evidence_lookup.settings import PathName, Settings
 
@@ -32,13 +33,15 @@ class Container(containers.DeclarativeContainer):
     elasticsearch = providers.Resource(opening.open_elasticsearch, settings)
     catalogue = providers.Resource(opening.open_catalogue, settings)
     traces = providers.Resource(opening.open_traces, settings)
+    spool = providers.Resource(opening.open_spool, settings, traces)
     embedder = providers.Resource(opening.open_embedder, settings)
 
     # Adapters, one for each port.
     clock = providers.Singleton(SystemClock)
     new_id = providers.Object(new_id)
     count_tokens = providers.Object(estimate_tokens)
-    recorder = providers.Factory(opening.recorder, settings, traces)
+    recorder = providers.Factory(opening.recorder, spool)
+    settled_traces = providers.Factory(SettledTraces, traces, spool)
     source = providers.Singleton(FilesystemSource)
     reader = providers.Singleton(FormatReader)
     chunker = providers.Singleton(opening.chunker, settings, embedder)
@@ -118,4 +121,6 @@ class Container(containers.DeclarativeContainer):
         catalogue=catalogue,
         traces=traces,
         sidecar=sidecar,
+        spool=spool,
+        clock=clock,
     )

@@ -10,12 +10,13 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import asynccontextmanager, contextmanager
+from datetime import datetime
 from functools import partial, wraps
 from inspect import isawaitable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from evidence_lookup.domain.errors import CallerError, EvidenceLookupError, UnsupportedModeError
 from evidence_lookup.domain.filters import Scope, ScopeValue
@@ -36,9 +37,14 @@ if TYPE_CHECKING:
     from evidence_lookup.application.ingest import Ingest, OnProgress
     from evidence_lookup.application.ingest_report import IngestReport
     from evidence_lookup.application.lookup import Lookup
+    from evidence_lookup.application.recording import Recording
+    from evidence_lookup.application.replay import OnProgress as OnReplayProgress
+    from evidence_lookup.application.replay_report import ReplayReport
+    from evidence_lookup.application.settled_traces import StoredTraces
+    from evidence_lookup.application.trace_stats import TraceStats
     from evidence_lookup.container import Container
     from evidence_lookup.domain.explanation import Explanation
-    from evidence_lookup.ports.trace import TraceReader
+    from evidence_lookup.ports.spool import Spool, SpoolStatus
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -50,7 +56,9 @@ class KnowledgeBase:
     """Answers questions with evidence. Made by `open_knowledge_base`; used in one event loop."""
 
     settings: Settings
-    _traces: "TraceReader" = field(alias="traces")
+    _traces: "StoredTraces" = field(alias="traces")
+    _spool: "Spool | None" = field(alias="spool")
+    _recording: "Recording" = field(alias="recording")
     _lookup: "Lookup" = field(alias="lookup")
     _ingest: "Ingest" = field(alias="ingest")
     _compare: "Compare" = field(alias="compare")
@@ -203,6 +211,103 @@ class KnowledgeBase:
         where = where or TraceFilter(session_id=session_id)
         return await self._traces.recent(limit=limit, where=where)
 
+    @property
+    def lost_records(self) -> int:
+        """Records of this process that could be neither stored nor kept for later."""
+        return self._recording.lost
+
+    async def settle_traces(self, *, timeout_seconds: float = 10.0) -> bool:
+        """Deliver the records that wait for their store; False if some still do after that long.
+
+        They are delivered without being asked for; a host may want to know before it ends.
+        """
+        return self._spool is None or await self._spool.settled(timeout_seconds=timeout_seconds)
+
+    async def spool_status(self) -> "SpoolStatus":
+        """What waits to be delivered to the trace store, of every process with this data folder.
+
+        Raises:
+            StorageError: the folder cannot be read.
+        """
+        from evidence_lookup.ports.spool import SpoolStatus
+
+        return SpoolStatus() if self._spool is None else await self._spool.status()
+
+    async def trace_stats(
+        self, *, where: TraceFilter | None = None, limit: int = 10_000, top: int = 10
+    ) -> "TraceStats":
+        """Times by stage, statuses and unanswered queries over the newest *limit* records.
+
+        Only records that pass *where* count; at most *top* unanswered queries are told.
+        """
+        from evidence_lookup.application.trace_stats import trace_stats
+
+        where = where or TraceFilter()
+        summaries = await self._traces.summaries(limit=_at_least_one(limit, "limit"), where=where)
+        return trace_stats(summaries, limit_reached=len(summaries) == limit, top=top)
+
+    async def prune_traces(
+        self, *, before: datetime | None = None, keep: int | None = None, dry_run: bool = False
+    ) -> int:
+        """Remove the records from before *before*, and all but the newest *keep*; how many went.
+
+        Either is enough. With *dry_run* they are counted, and stay.
+
+        Raises:
+            CallerError: neither is given, *before* has no time zone, or *keep* is below 0.
+            BackendError: the records cannot be removed.
+        """
+        if before is None and keep is None:
+            raise CallerError("say which records go: those from before a time, all but the newest")
+        if before is not None and before.tzinfo is None:
+            raise CallerError(f"before must have a time zone: {before}")
+        if keep is not None and keep < 0:
+            raise CallerError(f"keep must be at least 0, not {keep}")
+        return await self._traces.prune(before=before, keep=keep, dry_run=dry_run)
+
+    async def replay(
+        self,
+        *,
+        where: TraceFilter | None = None,
+        limit: int = 1_000,
+        settings: Settings | None = None,
+        scope: GivenScope = None,
+        mode: SearchMode | str | None = None,
+        distinct: bool = False,
+        on_progress: "OnReplayProgress | None" = None,
+    ) -> "ReplayReport":
+        """Run recorded lookups again and compare; nothing is recorded, and no sidecar runs.
+
+        The newest *limit* records that pass *where* are run one by one, oldest first, each in its
+        own mode unless *mode* is given. Without *settings* they are asked of this knowledge base,
+        which shows what changed in the index since; with them of another one, opened for it. As
+        records hold no scope values, one that was narrowed is run only if *scope* names exactly
+        the same names. With *distinct* only the newest record of each query is run.
+
+        Raises:
+            ScopeError, UnsupportedModeError: as for `lookup`.
+            SettingsError, MissingExtraError: as for `open_knowledge_base`, of *settings*.
+            EmbedderMismatchError: the index was made by another embedder than is set.
+            BackendError: the records cannot be read, or the knowledge base that is asked is
+                unavailable from the start. A single lookup that fails is in the report.
+        """
+        from evidence_lookup.application.replay import Replay
+
+        async def run(lookup: "Lookup") -> "ReplayReport":
+            return await Replay(self._traces, lookup).replay(
+                where=where or TraceFilter(),
+                limit=_at_least_one(limit, "limit"),
+                scope=_scope(scope, None),
+                mode=_mode(mode),
+                distinct=distinct,
+                on_progress=on_progress,
+            )
+
+        if settings is None:
+            return await run(self._lookup)
+        async with open_knowledge_base(_unrecorded(settings)) as other:
+            return await run(other._lookup)
+
     async def compare(
         self,
         queries: Sequence[str],
@@ -294,6 +399,11 @@ class SyncKnowledgeBase:
     trace = _synchronous(KnowledgeBase.trace)
     compare = _synchronous(KnowledgeBase.compare)
     recent_traces = _synchronous(KnowledgeBase.recent_traces)
+    settle_traces = _synchronous(KnowledgeBase.settle_traces)
+    spool_status = _synchronous(KnowledgeBase.spool_status)
+    trace_stats = _synchronous(KnowledgeBase.trace_stats)
+    prune_traces = _synchronous(KnowledgeBase.prune_traces)
+    replay = _synchronous(KnowledgeBase.replay)
     explain = _synchronous(KnowledgeBase.explain)
     diagnose = _synchronous(KnowledgeBase.diagnose)
 
@@ -301,6 +411,11 @@ class SyncKnowledgeBase:
     def settings(self) -> Settings:
         """The settings in force."""
         return self.base.settings
+
+    @property
+    def lost_records(self) -> int:
+        """As `KnowledgeBase.lost_records`."""
+        return self.base.lost_records
 
     def knowledge_tool(
         self, *, scope: GivenScope = None, session_id: str | None = None
@@ -345,7 +460,9 @@ async def open_knowledge_base(
     try:
         yield KnowledgeBase(
             settings=container.settings(),
-            traces=await _made(container.traces()),
+            traces=await _made(container.settled_traces()),
+            spool=await _made(container.spool()),
+            recording=await _made(container.recording()),
             lookup=await _made(container.lookup()),
             ingest=await _made(container.ingest()),
             compare=await _made(container.compare()),
@@ -380,6 +497,20 @@ def _queries(given: Sequence[str]) -> Sequence[str]:
     if isinstance(given, str):
         raise CallerError("queries is one text: give a list of texts")
     return given
+
+
+def _at_least_one(given: int, name: str) -> int:
+    if given < 1:
+        raise CallerError(f"{name} must be at least 1, not {given}")
+    return given
+
+
+def _unrecorded(settings: Settings) -> Settings:
+    return evolve(
+        settings,
+        trace=evolve(settings.trace, enabled=False),
+        sidecar=evolve(settings.sidecar, enabled=False),
+    )
 
 
 def _mode(given: SearchMode | str | None) -> SearchMode | None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evidence_lookup.adapters.memory.knowledge import MemoryKnowledge
     from evidence_lookup.adapters.milvus import MilvusKnowledge
     from evidence_lookup.adapters.postgres import PostgresCatalogue, PostgresTraces
+    from evidence_lookup.adapters.spool import SpooledTraces
     from evidence_lookup.adapters.sqlite import SqliteCatalogue, SqliteTraces
     from evidence_lookup.adapters.vector_store import VectorStoreKnowledge
     from evidence_lookup.application.recording import Recording
@@ -242,11 +243,29 @@ def redaction(settings: Settings, redact: "Callable[[str], str] | None") -> "Red
     return Redaction(redact)
 
 
-def recorder(settings: Settings, traces: "TraceRecorder") -> "TraceRecorder":
-    """Where lookups are recorded; with ``trace.enabled`` off, nowhere."""
+async def open_spool(
+    settings: Settings, traces: "TraceRecorder"
+) -> "AsyncGenerator[SpooledTraces | None]":
+    """What lookups are written into, on its way to *traces*; with ``trace.enabled`` off, None."""
+    from evidence_lookup.adapters.spool import SpooledTraces
+
+    if not settings.trace.enabled:
+        yield None
+        return
+    spool = SpooledTraces(
+        traces, settings.data_dir / "spool", max_bytes=settings.trace.spool_max_bytes
+    )
+    try:
+        yield spool
+    finally:
+        await spool.aclose()
+
+
+def recorder(spool: "TraceRecorder | None") -> "TraceRecorder":
+    """Where lookups are recorded; without a *spool*, nowhere."""
     from evidence_lookup.adapters.memory.no_traces import NoTraces
 
-    return traces if settings.trace.enabled else NoTraces()
+    return NoTraces() if spool is None else spool
 
 
 async def open_embedder(settings: Settings) -> "AsyncGenerator[Embedder]":

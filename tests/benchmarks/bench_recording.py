@@ -1,0 +1,93 @@
+"""What recording costs a lookup, as a share of the lookup without recording.
+
+    python tests/benchmarks/bench_recording.py URL [FOLDER]
+
+URL is a PostgreSQL database; for the store that is down, nobody listens at its address. FOLDER is
+ingested into a temporary index (by default the sample handbook). Lookups run one after the other in
+blocks, the kinds turn by turn in one run, so that what is delivered beside a lookup is counted to
+the kind that recorded it; the median over all blocks is compared.
+"""
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+import time
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from attrs import evolve
+
+from evidence_lookup import KnowledgeBase, Settings, open_knowledge_base
+from evidence_lookup.adapters.milvus.settings import MilvusSettings
+from evidence_lookup.adapters.postgres import migrate
+from evidence_lookup.adapters.postgres.settings import PostgresSettings
+from evidence_lookup.settings import TraceSettings
+from tests.benchmarks.bench_lookup import HANDBOOK, QUERIES
+
+BLOCKS, LOOKUPS = 16, 24
+NOBODY = "postgresql://127.0.0.1:9/nobody"
+
+
+async def run(url: str, folder: Path, data: Path) -> None:
+    """Measure every kind of store on one index."""
+    server = PostgresSettings(url, schema="bench_recording")
+    await migrate(server)
+    none = Settings(
+        data_dir=data / "none",
+        milvus=MilvusSettings(str(data / "milvus.db")),
+        trace=TraceSettings(enabled=False),
+    )
+    postgres = evolve(none, trace=TraceSettings(store="postgres"), postgres=server)
+    kinds = {
+        "without recording": none,
+        "SQLite": evolve(none, data_dir=data / "sqlite", trace=TraceSettings()),
+        "PostgreSQL up": evolve(postgres, data_dir=data / "up"),
+        "PostgreSQL down": evolve(
+            postgres, data_dir=data / "down", postgres=PostgresSettings(NOBODY)
+        ),
+    }
+    times: dict[str, list[float]] = {name: [] for name in kinds}
+    async with AsyncExitStack() as stack:
+        bases = {
+            name: await stack.enter_async_context(open_knowledge_base(settings))
+            for name, settings in kinds.items()
+        }
+        await bases["without recording"].ingest(folder)
+        for base in bases.values():
+            await block(base)
+        for _ in range(BLOCKS):
+            for name, base in bases.items():
+                times[name] += await block(base)
+    bare = statistics.median(times["without recording"])
+    for name, seconds in times.items():
+        median = statistics.median(seconds)
+        late = statistics.quantiles(seconds, n=20)[-1]
+        print(
+            f"{name:18} median {median * 1e3:6.2f} ms  p95 {late * 1e3:6.2f} ms  "
+            f"{(median / bare - 1) * 100:+5.1f} %"
+        )
+
+
+async def block(base: KnowledgeBase) -> list[float]:
+    """The seconds of some lookups, one after the other."""
+    seconds: list[float] = []
+    for number in range(LOOKUPS):
+        began = time.perf_counter()
+        await base.lookup(QUERIES[number % len(QUERIES)])
+        seconds.append(time.perf_counter() - began)
+    return seconds
+
+
+def main() -> None:
+    """Read the address and the folder, and run."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("url")
+    parser.add_argument("folder", nargs="?", type=Path, default=HANDBOOK)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as data:
+        asyncio.run(run(given.url, given.folder, Path(data)))
+
+
+if __name__ == "__main__":
+    main()
