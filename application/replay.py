@@ -14,7 +14,7 @@ from evidence_lookup.application.replay_report import (
     is_changed,
     totals,
 )
-from evidence_lookup.domain.errors import CallerError, trace_error
+from evidence_lookup.domain.errors import trace_error
 from evidence_lookup.domain.filters import Scope
 from evidence_lookup.domain.hit import SearchMode
 from evidence_lookup.domain.record import ToolInvocation
@@ -50,18 +50,15 @@ class Replay:
     ) -> ReplayReport:
         """The newest *limit* records that pass *where*, each run again, oldest first, one by one.
 
-        A record is run in its own mode unless *mode* is given, and within *scope*, which must name
-        exactly what it was narrowed by: records hold no values. With *distinct* only the newest
-        record of each query is run. A lookup that fails is told as such.
+        *limit* is at least 1. A record is run in its own mode unless *mode* is given, and within
+        *scope*, which must name exactly what it was narrowed by: records hold no values. With
+        *distinct* only the newest record of each query is run. A lookup that fails is told as such.
 
         Raises:
-            CallerError: *limit* is below 1.
             EmbedderMismatchError: the index was made by another embedder than `lookup` has.
             BackendError: the records cannot be read, or the knowledge base is unavailable before
                 the first lookup.
         """
-        if limit < 1:
-            raise CallerError(f"limit must be at least 1, not {limit}")
         scope = scope or Scope()
         records = await self.traces.recent(limit=limit, where=where)
         skipped: list[SkipReason] = []

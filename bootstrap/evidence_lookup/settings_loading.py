@@ -50,12 +50,14 @@ def load_settings(
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
     overrides: Mapping[str, object] | None = None,
+    defaults: Mapping[str, object] | None = None,
 ) -> Settings:
     """The settings of *folder*, by default the current one.
 
     They come from *file*, else the file that ``EVIDENCE_LOOKUP_CONFIG`` names, else
     ``evidence-lookup.toml`` in the folder if it is there; variables ``EVIDENCE_LOOKUP_…`` win over
-    the file, and *overrides* (by dotted name) over both. A relative `data_dir` is below the folder.
+    the file, and *overrides* (by dotted name) over both; *defaults* (likewise) stand where none of
+    them says anything. A relative `data_dir` is below the folder.
 
     Raises:
         SettingsError: the file cannot be read, a key is unknown, or a value does not fit; every
@@ -65,7 +67,8 @@ def load_settings(
     folder = folder or Path.cwd()
     keys = {key.name: key for key in _keys(Settings)}
     faults: list[str] = []
-    given = dict(_from_file(_file(file, environment, folder), keys, faults))
+    given = {name: _Given(value, "default") for name, value in (defaults or {}).items()}
+    given |= dict(_from_file(_file(file, environment, folder), keys, faults))
     given |= dict(_from_environment(environment, keys, faults))
     given |= {name: _Given(value, "command line") for name, value in (overrides or {}).items()}
     values: dict[tuple[str, ...], object] = {}

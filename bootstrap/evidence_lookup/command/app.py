@@ -19,6 +19,9 @@ from evidence_lookup.command.options import (
     settings_from,
 )
 from evidence_lookup.command.outcome import ExitCode, one_line_errors
+from evidence_lookup.command.prune_command import trace_prune
+from evidence_lookup.command.replay_command import replay
+from evidence_lookup.command.stats_command import trace_stats
 from evidence_lookup.command.trace_commands import trace_list, trace_show
 from evidence_lookup.domain.hit import SearchMode
 
@@ -172,6 +175,14 @@ trace_app.command(
     "evidence-lookup trace list --status no_evidence --since 7d --json",
 )(trace_list)
 trace_app.command("show", epilog="Example:  evidence-lookup trace show 0199…")(trace_show)
+app.command(
+    epilog="Examples:  evidence-lookup replay --since 7d --config new.toml  ·  "
+    "evidence-lookup replay --limit 200 --distinct --fail-if-changed-more-than 5% --json"
+)(replay)
+trace_app.command("stats", epilog="Example:  evidence-lookup trace stats --since 7d")(trace_stats)
+trace_app.command(
+    "prune", epilog="Example:  evidence-lookup trace prune --older-than 90d --keep 100000"
+)(trace_prune)
 
 
 @app.command(epilog="Example:  evidence-lookup doctor --json")

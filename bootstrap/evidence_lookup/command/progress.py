@@ -17,6 +17,7 @@ from rich.progress import (
 if TYPE_CHECKING:
     from evidence_lookup.application.compare_report import CompareProgress, CompareReport
     from evidence_lookup.application.ingest_report import IngestProgress, IngestReport
+    from evidence_lookup.application.replay_report import ReplayProgress, ReplayReport
     from evidence_lookup.knowledge_base import SyncKnowledgeBase
 
 
@@ -70,3 +71,24 @@ def compare_with_progress(
             progress.update(task, completed=at.done)
 
         return base.compare(queries, on_progress=on_progress, **options)
+
+
+def replay_with_progress(base: "SyncKnowledgeBase", **options: Any) -> "ReplayReport":
+    """As `SyncKnowledgeBase.replay`, with a bar where standard error is a terminal."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("lookups, {task.fields[changed]} changed"),
+        TimeElapsedColumn(),
+    )
+    console = Console(stderr=True)
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+        task = progress.add_task("Replaying", total=None, changed=0)
+
+        def on_progress(at: "ReplayProgress") -> None:
+            progress.update(task, completed=at.done, total=at.total, changed=at.changed)
+
+        return base.replay(on_progress=on_progress, **options)
