@@ -131,12 +131,6 @@ def milvus_server(request: pytest.FixtureRequest) -> Server:
 
 
 @pytest.fixture(scope="session")
-def milvus_server_2(start_server: Start) -> Server:
-    """A second Milvus server, with data of its own."""
-    return start_server(MILVUS)
-
-
-@pytest.fixture(scope="session")
 def elasticsearch_server(request: pytest.FixtureRequest) -> Server:
     """An Elasticsearch node that the tests share."""
     return _shared(ELASTICSEARCH, request)

@@ -48,7 +48,9 @@ class Answered:
         return self.ended - self.began
 
 
-@pytest.fixture(scope="module", params=STORES)
+@pytest.fixture(
+    scope="module", params=[pytest.param(one, marks=pytest.mark.xdist_group(one)) for one in STORES]
+)
 def store(request: pytest.FixtureRequest) -> Store:
     """Where the knowledge is kept."""
     chosen: Store = request.param

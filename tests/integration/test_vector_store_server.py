@@ -116,18 +116,18 @@ async def test_R33_the_same_hits_as_the_sdk_path(milvus_server: Server, metric: 
 
 
 @pytest.mark.parametrize("is_open", [True, False])
-async def test_a_paused_server_ends_in_time(milvus_server_2: Server, is_open: bool) -> None:
+async def test_a_paused_server_ends_in_time(milvus_server: Server, is_open: bool) -> None:
     """Frozen before or after it was opened, every search ends in its time; later ones serve."""
     collection = f"t{uuid4().hex}"
     sdk = MilvusKnowledge(
-        MilvusSettings(milvus_server_2.url, collection=collection, timeout_seconds=60)
+        MilvusSettings(milvus_server.url, collection=collection, timeout_seconds=60)
     )
     await sdk.prepare(model=MODEL, dimension=DIMENSION)
     await sdk.upsert([embedded("a")])
-    path = stores(MilvusSettings(milvus_server_2.url, collection=collection, timeout_seconds=2))
+    path = stores(MilvusSettings(milvus_server.url, collection=collection, timeout_seconds=2))
     if is_open:
         await path.search(asked())
-    with milvus_server_2.paused():
+    with milvus_server.paused():
         began = time.perf_counter()
         outcomes = await asyncio.gather(
             *(path.search(asked()) for _ in range(12)), return_exceptions=True
