@@ -14,6 +14,7 @@ from evidence_lookup.domain.explanation import (
     Stage,
     Standing,
     check_key,
+    documents_meant,
     exclusion,
     explain_absence,
     explain_run,
@@ -23,7 +24,6 @@ from evidence_lookup.domain.explanation import (
 from evidence_lookup.domain.filters import Scope
 from evidence_lookup.domain.hit import SearchMode
 from evidence_lookup.domain.identity import parse_evidence_key
-from evidence_lookup.domain.text import has_controls
 from evidence_lookup.ports.catalogue import Catalogue
 from evidence_lookup.ports.knowledge_search import KnowledgeSearchRequest, SearchCapabilities
 
@@ -79,12 +79,8 @@ class Explain:
     async def _check(self, evidence_key: str, scope: Scope) -> None:
         if is_evidence_key(evidence_key):
             return
-        document = None
-        if evidence_key.strip() and not has_controls(evidence_key):
-            document, _ = await self._document(evidence_key, self._deadline())
-        if document is not None and exclusion(document, scope):
-            document = None
-        check_key(evidence_key, document)
+        name = evidence_key.partition("#")[0].strip()
+        check_key(evidence_key, await self._meant(name, scope, self._deadline()))
 
     async def _document(
         self, doc_id: str, deadline: float
@@ -94,6 +90,16 @@ class Explain:
                 return (await self.catalogue.get([doc_id])).get(doc_id), None
         except EvidenceLookupError as error:
             return None, error
+
+    async def _meant(self, name: str, scope: Scope, deadline: float) -> tuple[CatalogueEntry, ...]:
+        if not name:
+            return ()
+        try:
+            with guarded(deadline=deadline):
+                entries = await self.catalogue.entries()
+        except EvidenceLookupError:
+            return ()
+        return documents_meant(name, (one for one in entries if not exclusion(one, scope)))
 
     async def _absence(
         self, evidence_key: str, request: KnowledgeSearchRequest, deadline: float
@@ -119,7 +125,10 @@ class Explain:
         main = await _main(deep, request, document)
         unfiltered = request if main.hint_filter else evolve(request, hint_filter=None)
         others = await _others(deep, unfiltered, main, capabilities)
-        return evolve(absence, main=main, others=others)
+        absence = evolve(absence, main=main, others=others)
+        if parsed is None or document is not None or failure is not None or absence.found:
+            return absence
+        return evolve(absence, meant=await self._meant(parsed[0], request.scope, deadline))
 
 
 async def _main(

@@ -2,7 +2,7 @@
 
 from evidence_lookup.domain.explanation.absence import Absence, Standing, exclusion, explain_absence
 from evidence_lookup.domain.explanation.explanation import Explanation, Stage
-from evidence_lookup.domain.explanation.key import check_key, is_evidence_key
+from evidence_lookup.domain.explanation.key import check_key, documents_meant, is_evidence_key
 from evidence_lookup.domain.explanation.run import Run, run_of_record, run_of_result
 from evidence_lookup.domain.explanation.steps import Step, StepOutcome
 from evidence_lookup.domain.explanation.verdict import explain_run
@@ -16,6 +16,7 @@ __all__ = [
     "Step",
     "StepOutcome",
     "check_key",
+    "documents_meant",
     "exclusion",
     "explain_absence",
     "explain_run",

@@ -30,7 +30,8 @@ class Absence:
     `document` is what the catalogue has of its document, `excluded_by` the names of the scope's
     values that exclude that; then nothing else is known, as nothing else may be told. `main` is its
     standing in the lookup's own mode, `others` those in the modes of which that is made or beside
-    it. `error` says why catalogue or backend could not be asked.
+    it. `meant` are documents in scope that an unknown one may mean. `error` says why catalogue or
+    backend could not be asked.
     """
 
     document: CatalogueEntry | None = None
@@ -38,6 +39,7 @@ class Absence:
     beyond_document: bool = False
     main: Standing | None = None
     others: tuple[Standing, ...] = ()
+    meant: tuple[CatalogueEntry, ...] = ()
     error: TraceError | None = None
 
     @property
@@ -81,7 +83,7 @@ def explain_absence(explanation: Explanation, run: Run, absence: Absence) -> Exp
     if attempt.hint_filter is not None and (found or absence.document):
         is_other = category != attempt.hint_filter
         if is_other and (found is None or found.hint_filter is None):
-            told = _other_category(attempt, category, absence)
+            told = _other_category(attempt, category, run, absence)
             return _with(explanation, Stage.FILTERED, told, run, absence)
     if found is None and _is_nowhere(absence):
         return _with(explanation, Stage.NOT_INDEXED, _nowhere(run, absence), run, absence)
@@ -93,22 +95,23 @@ def _with(
     explanation: Explanation, stage: Stage, message: str, run: Run, absence: Absence
 ) -> Explanation:
     found, attempt = absence.found, run.attempt
-    place = absence.main if absence.main and absence.main.rank else found
+    place = absence.main if absence.main and absence.main.rank else None
+    similarity = found.similarity if found else None
+    is_there = found is not None or absence.document is not None or bool(absence.excluded_by)
     details = {
-        Stage.NOT_INDEXED: "" if absence.document or found else "not known to the catalogue",
+        Stage.NOT_INDEXED: "" if is_there else "not known to the catalogue",
         Stage.FILTERED: f"scope: {listed(absence.excluded_by)}" if absence.excluded_by else "",
     }
     if stage is Stage.FILTERED and attempt and attempt.hint_filter and not absence.excluded_by:
         details[Stage.FILTERED] = f"hints: category {attempt.hint_filter}"
     if place and attempt:
-        details[Stage.NOT_RETRIEVED] = f"rank {place.rank} of {attempt.top_k} asked for"
-        if place.similarity is not None and explanation.floor is not None:
-            details[Stage.BELOW_FLOOR] = against_floor(place.similarity, explanation.floor)
+        details[Stage.NOT_RETRIEVED] = f"rank {place.rank}, {attempt.top_k} asked for"
     elif attempt and absence.main and stage is Stage.NOT_RETRIEVED:
         details[Stage.NOT_RETRIEVED] = (
-            f"not in the first {absence.main.depth}, {attempt.top_k} asked for"
+            f"not in the {absence.main.mode} list, read to {absence.main.depth}"
         )
-    is_there = found is not None or absence.document is not None
+    if similarity is not None and explanation.floor is not None:
+        details[Stage.BELOW_FLOOR] = against_floor(similarity, explanation.floor)
     is_in = found is not None or (absence.document is not None and not run.scope)
     unknown = [*([] if is_there else [Stage.NOT_INDEXED]), *([] if is_in else [Stage.FILTERED])]
     return evolve(
@@ -118,7 +121,7 @@ def _with(
         setting=_setting(stage, explanation, absence),
         rank=place.rank if place else None,
         score=place.score if place else None,
-        similarity=place.similarity if place else None,
+        similarity=similarity,
         excluded_by=absence.excluded_by,
         standings=absence.standings,
         steps=steps_to(stage, details, unknown=unknown),
@@ -140,12 +143,14 @@ def _category(absence: Absence) -> str | None:
     return absence.found.category if absence.found else None
 
 
-def _other_category(attempt: Attempt, category: str | None, absence: Absence) -> str:
+def _other_category(attempt: Attempt, category: str | None, run: Run, absence: Absence) -> str:
     its = "it has none" if category is None else f"it is of {category!r}"
     told = f"The hints narrowed the search to category {attempt.hint_filter!r}, and {its}."
     found = absence.found
     if found is not None:
         told += f" Without that filter it has rank {found.rank} of the {found.mode} list."
+    if run.trace.fallback_reason is not None:
+        told += " The attempt without it ran too, and nothing of that was accepted."
     return told
 
 
@@ -168,7 +173,9 @@ def _nowhere(run: Run, absence: Absence) -> str:
         else (f"no search to rank {depth}{within} finds it")
     )
     if absence.document is None:
-        return f"The catalogue does not know its document, and {where}."
+        meant = [one.doc_id for one in absence.meant]
+        told = f" Was a chunk of {listed(meant, 'or')} meant?" if meant else ""
+        return f"The catalogue does not know its document, and {where}.{told}"
     return (
         f"The catalogue knows its document, but {where}: ingest it again "
         "(`evidence-lookup ingest --rebuild`)."
@@ -176,7 +183,7 @@ def _nowhere(run: Run, absence: Absence) -> str:
 
 
 def _not_retrieved(explanation: Explanation, attempt: Attempt, absence: Absence) -> str:
-    main, parts = absence.main, [one for one in absence.others if one.rank is not None]
+    main, found = absence.main, absence.found
     asked = f"{attempt.top_k} hits are asked for (rag.retrieve-k)"
     if main is None:
         told = explanation.message
@@ -198,10 +205,9 @@ def _not_retrieved(explanation: Explanation, attempt: Attempt, absence: Absence)
             told += " Keyword: no hit, as it shares no word with the query."
         else:
             told += f" {one.mode.capitalize()}: not in the first {one.depth}."
-    place = main if main and main.rank else parts[0] if parts else None
-    if place and place.similarity is not None and explanation.floor is not None:
-        near, floor = compared(place.similarity, explanation.floor)
-        if place.similarity < explanation.floor:
+    if found and found.similarity is not None and explanation.floor is not None:
+        near, floor = compared(found.similarity, explanation.floor)
+        if found.similarity < explanation.floor:
             told += (
                 f" Retrieved, its similarity {near} would still be below the evidence floor "
                 f"{floor} (rag.evidence-floor)."

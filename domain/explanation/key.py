@@ -1,11 +1,15 @@
 """Whether a text can be an evidence key at all."""
 
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
 from evidence_lookup.domain.document import CatalogueEntry
 from evidence_lookup.domain.errors import CallerError
 from evidence_lookup.domain.identity import evidence_key, parse_evidence_key
 from evidence_lookup.domain.text import has_controls
 
 _PREFIXES = ("vector:", "rank:")
+_MOST_MEANT = 3
 
 
 def is_evidence_key(text: str) -> bool:
@@ -17,8 +21,8 @@ def is_evidence_key(text: str) -> bool:
     return any(text.startswith(one) and bool(text[len(one) :].strip()) for one in _PREFIXES)
 
 
-def check_key(text: str, document: CatalogueEntry | None = None) -> None:
-    """Refuse a *text* that is no evidence key; *document* is the one whose id it is, if any.
+def check_key(text: str, documents: Sequence[CatalogueEntry] = ()) -> None:
+    """Refuse a *text* that is no evidence key; *documents* are those that it may mean.
 
     Raises:
         CallerError: it is none; the message says what one looks like.
@@ -26,9 +30,23 @@ def check_key(text: str, document: CatalogueEntry | None = None) -> None:
     if is_evidence_key(text):
         return
     told = f"{text!r} is no evidence key; one looks like runbooks/redis.md#chunk-3 or vector:ID"
-    if document is not None and document.chunk_count:
-        raise CallerError(f"{told}; of this document there are {chunk_keys(document)}")
+    if documents:
+        raise CallerError(f"{told}; there are {'; '.join(map(chunk_keys, documents))}")
     raise CallerError(f"{told}, as lookups show it")
+
+
+def documents_meant(name: str, documents: Iterable[CatalogueEntry]) -> tuple[CatalogueEntry, ...]:
+    """Those of *documents* that *name* may mean: by its id or source, else at most three like it.
+
+    A document without chunks is none of them.
+    """
+    there = [one for one in documents if one.chunk_count]
+    exact = tuple(one for one in there if name in (one.doc_id, one.source))
+    if exact:
+        return exact[:_MOST_MEANT]
+    by_name = {one.source: one for one in there} | {one.doc_id: one for one in there}
+    near = get_close_matches(name, by_name, n=_MOST_MEANT, cutoff=0.75)
+    return tuple({by_name[one].doc_id: by_name[one] for one in near}.values())
 
 
 def chunk_keys(document: CatalogueEntry) -> str:

@@ -173,7 +173,7 @@ def _told(named: Explanation, run: Run, drops: tuple[Drop, ...], message: str) -
         message += f" Hits of the same key count as one with it: {listed_ranks(further)}."
     attempt = run.attempt
     details = {
-        Stage.NOT_RETRIEVED: f"rank {named.rank} of {attempt.top_k} asked for"
+        Stage.NOT_RETRIEVED: f"rank {named.rank}, {attempt.top_k} asked for"
         if attempt and named.rank
         else "",
         Stage.BELOW_FLOOR: _floor_detail(named),

@@ -20,12 +20,12 @@ def against_floor(similarity: float, floor: float) -> str:
     return f"similarity {near}, floor {least}"
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], word: str = "and") -> str:
     """*names* in a sentence, at most five by name."""
     named, more = list(names[:_MOST_NAMED]), len(names) - _MOST_NAMED
     if more > 0:
-        return f"{', '.join(named)} and {more} more"
-    return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
+        return f"{', '.join(named)} {word} {more} more"
+    return f" {word} ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
 
 
 def counted(count: int, name: str) -> str:

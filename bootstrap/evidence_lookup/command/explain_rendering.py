@@ -59,8 +59,8 @@ def _figures(explanation: Explanation) -> Iterator[tuple[str, str]]:
     if explanation.similarity is not None:
         floor = "" if explanation.floor is None else f", evidence floor {explanation.floor:.3f}"
         yield "similarity", f"{explanation.similarity:.3f}{floor}"
-    if explanation.standings:
-        yield "searches", "; ".join(map(_standing, explanation.standings))
+    for standing in explanation.standings:
+        yield f"{standing.mode}", _standing(standing)
     if explanation.setting:
         yield "setting", explanation.setting
     if explanation.invocation_id:
@@ -68,9 +68,9 @@ def _figures(explanation: Explanation) -> Iterator[tuple[str, str]]:
 
 
 def _standing(standing: Standing) -> str:
-    place = "not there" if standing.rank is None else f"rank {standing.rank}"
+    place = "not" if standing.rank is None else f"rank {standing.rank}"
     narrowed = f", category {standing.hint_filter}" if standing.hint_filter else ""
-    return f"{standing.mode} {place} of {standing.count} ({standing.depth} asked for{narrowed})"
+    return f"{place} among {standing.count} hits of a search for {standing.depth}{narrowed}"
 
 
 def _steps(explanation: Explanation) -> Table:

@@ -1,5 +1,6 @@
 """Every candidate of a lookup in one table, and the ledger of its context pack."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich.table import Column, Table
@@ -12,7 +13,7 @@ from evidence_lookup.domain.trace import RerankEntry, RetrievalTrace
 _STYLES = {"whole": "green", "cut": "yellow", "left out": "red"}
 
 
-def key_column(name: str = "evidence key") -> Column:
+def key_column(name: str) -> Column:
     """The column that gets the room that the others leave, and folds."""
     return Column(name, overflow="fold", ratio=1)
 
@@ -25,19 +26,20 @@ def ranking_table(
 ) -> Table:
     """The blocks in their order with what ranked them, then what was left out, and why.
 
-    *similarities* are those of the blocks, by evidence key.
+    Only of what was left out a record tells the port's rank. *similarities* are those of the
+    blocks, by evidence key.
     """
-    semantics = {entry.base_score.semantics for entry in ranking}
-    score = f"{semantics.pop()} score" if len(semantics) == 1 else "score"
-    numbers = [Column(name, justify="right") for name in (score, "similarity", "base", "total")]
-    table = Table(
-        Column("rank", justify="right"), key_column(), *numbers, "what became of it", box=None
+    rank, port, *figures = (
+        Column(name, justify="right")
+        for name in ("rank", "port", "score", "similarity", "base", "total")
     )
+    table = Table(rank, port, key_column("evidence key"), *figures, "outcome", box=None)
     packed = dict(_packed(summary))
     for entry in ranking:
         value = entry.base_score.value
         table.add_row(
             str(entry.final_rank),
+            "",
             _key(entry),
             "none" if value is None else f"{value:.4f}",
             _figure(similarities.get(entry.evidence_key)),
@@ -48,12 +50,13 @@ def ranking_table(
     for drop in trace.drops:
         table.add_row(
             "-",
+            str(drop.rank),
             Text(drop.evidence_key, style="cyan"),
             "",
             _figure(drop.similarity),
             "",
             "",
-            Text.assemble((drop.reason, "yellow"), (f", port rank {drop.rank}", "dim")),
+            Text(drop.reason, style="yellow"),
         )
     return table
 
@@ -93,19 +96,27 @@ def _sources(summary: ContextPackSummary) -> dict[str, str]:
 
 
 def _key(entry: RerankEntry) -> Text:
-    boosts = ", ".join(f"{boost.amount:+.2f} {boost.reason}" for boost in entry.boosts)
+    boosts = ", ".join(_boosts(entry))
     return Text.assemble(
         (entry.evidence_key, "bold cyan"), (f"\n{boosts}" if boosts else "", "dim")
     )
 
 
+def _boosts(entry: RerankEntry) -> Iterator[str]:
+    """``+0.30 keyword (redis, sentinel)``: the boosts of one kind together, titles by no name."""
+    kinds: dict[str, list[tuple[float, str]]] = {}
+    for boost in entry.boosts:
+        kind, _, name = boost.reason.partition(":")
+        kinds.setdefault(kind, []).append((boost.amount, name))
+    for kind, boosts in kinds.items():
+        amount = math.fsum(amount for amount, _ in boosts)
+        names = ", ".join(name for _, name in boosts)
+        yield f"{amount:+.2f} {kind}" + ("" if kind == "title" else f" ({names})")
+
+
 def _block(told: str | None) -> Text:
-    if told is None or told == "whole":
-        return Text("block", style="green")
-    return Text.assemble(
-        ("block", "green"),
-        (f", {told} in pack" if told == "cut" else ", left out of pack", _STYLES[told]),
-    )
+    outcome = {"cut": "block, cut", "left out": "block, unpacked"}.get(told or "", "block")
+    return Text(outcome, style=_STYLES.get(told or "", "green"))
 
 
 def _figure(value: float | None) -> str:

@@ -30,6 +30,9 @@ def show_retrieval(
     _show_attempts(console, trace)
     if ranking or trace.drops:
         _section(console, "Ranking")
+        semantics = sorted({entry.base_score.semantics for entry in ranking})
+        if semantics:
+            console.print(f"scores are {', '.join(semantics)}", style="dim")
         console.print(ranking_table(trace, ranking, summary, similarities))
     if ranking:
         _section(console, "Context pack")
@@ -73,12 +76,12 @@ def _show_attempts(console: Console, trace: RetrievalTrace) -> None:
         _section(console, "Attempts")
         numbers = [Column(name, justify="right") for name in ("asked", "candidates", "blocks")]
         table = Table(
-            "attempt",
+            Column("attempt", no_wrap=True),
             key_column("filter"),
             "mode",
             "path",
             *numbers,
-            Column("best similarity", justify="right"),
+            Column("best", justify="right"),
             box=None,
         )
         for attempt in trace.attempts:
