@@ -4,7 +4,10 @@ import json
 import re
 from typing import Any
 
-_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+# Looking for circles would cost a third of the time, and a circle is an error either way.
+_JSON = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -18,8 +21,13 @@ def encode(plain: Any) -> str:
         ValueError: a number is NaN or infinite.
         TypeError: there is something that JSON does not know.
     """
-    # In JSON text a surrogate can only stand inside a string, where an escape means the same.
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", _JSON.encode(plain))
+    text = _JSON.encode(plain)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # In JSON text a surrogate can only stand inside a string, where an escape means the same.
+        return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return text
 
 
 def decode(text: str) -> Any:

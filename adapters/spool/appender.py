@@ -1,11 +1,11 @@
 """Appends of the tasks of one event loop, one write for all that wait at a time."""
 
 import asyncio
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
-import anyio
-import anyio.to_thread
+from attrs import frozen
 
 from evidence_lookup.adapters.spool.journal import Entry, Journal
 from evidence_lookup.domain.errors import StorageError
@@ -13,17 +13,28 @@ from evidence_lookup.domain.errors import StorageError
 _QUEUED_BYTES = 16_000_000
 
 
+@frozen(eq=False)
+class _Queued:
+    entry: Entry
+    written: "asyncio.Future[None]"
+
+
 class Appender:
-    """Hands entries to the journal in a worker thread; while it writes, others gather."""
+    """Hands entries to the journal in a thread; while that writes, others gather.
+
+    The thread is its own: borrowing one takes several times as long as the write itself.
+    """
 
     def __init__(self, journal: Journal, wake: Callable[[], None]) -> None:
         """*wake* is called after each write."""
         self._journal = journal
         self._wake = wake
-        self._queue: deque[tuple[Entry, asyncio.Future[None]]] = deque()
+        self._loop = asyncio.get_running_loop()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="evidence-lookup-spool")
+        self._queue: list[_Queued] = []
         self._queued_bytes = 0
-        self._limiter = anyio.CapacityLimiter(1)
-        self._task: asyncio.Task[None] | None = None
+        self._is_writing = False
+        self._through = asyncio.Event()
 
     async def append(self, entry: Entry) -> None:
         """Return when *entry* is in the file; it may still get there if the caller is cancelled.
@@ -31,44 +42,47 @@ class Appender:
         Raises:
             StorageError: it cannot be written.
         """
-        if self._queued_bytes + entry.size > _QUEUED_BYTES and self._queue:
+        if self._queue and self._queued_bytes + entry.size > _QUEUED_BYTES:
             raise StorageError(
                 f"the disk of the spool in {self._journal.folder} does not keep up: see data-dir"
             )
-        written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._queue.append((entry, written))
+        queued = _Queued(entry, self._loop.create_future())
+        self._queue.append(queued)
         self._queued_bytes += entry.size
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._write())
-        await written
+        if not self._is_writing:
+            self._through.clear()
+            self._begin()
+        await queued.written
         if entry.error is not None:
             raise entry.error
 
     async def flushed(self) -> None:
         """Wait until nothing is queued."""
-        if self._task is not None and not self._task.done():
-            await asyncio.wait([self._task])
+        if self._is_writing:
+            await self._through.wait()
 
-    async def _write(self) -> None:
-        taken: list[tuple[Entry, asyncio.Future[None]]] = []
-        try:
-            while self._queue:
-                taken = [*self._queue]
-                self._queue.clear()
-                # A caller cannot wait for the disk for ever: this task does, in its place.
-                await anyio.to_thread.run_sync(
-                    self._journal.append,
-                    [entry for entry, _ in taken],
-                    abandon_on_cancel=True,
-                    limiter=self._limiter,
-                )
-                self._queued_bytes -= sum(entry.size for entry, _ in taken)
-                for _, written in taken:
-                    if not written.done():
-                        written.set_result(None)
-                self._wake()
-        finally:
-            # Cancelled, as at the end of the loop: nobody else would write them.
-            for _, written in [*taken, *self._queue]:
-                if not written.done():
-                    written.cancel()
+    def close(self) -> None:
+        """Let the thread end, after the write in hand."""
+        self._thread.shutdown(wait=False)
+
+    def _begin(self) -> None:
+        self._is_writing = True
+        taken, self._queue = self._queue, []
+        self._thread.submit(self._write, taken)
+
+    def _write(self, taken: Sequence[_Queued]) -> None:
+        self._journal.append([one.entry for one in taken])
+        with suppress(RuntimeError):  # the loop has ended; what is written stays
+            self._loop.call_soon_threadsafe(self._written, taken)
+
+    def _written(self, taken: Sequence[_Queued]) -> None:
+        for one in taken:
+            self._queued_bytes -= one.entry.size
+            if not one.written.done():
+                one.written.set_result(None)
+        self._wake()
+        if self._queue:
+            self._begin()
+        else:
+            self._is_writing = False
+            self._through.set()

@@ -100,11 +100,12 @@ class Journal:
             try:
                 with mapped(self.folder):
                     self._append(self._fitting(entries))
-            except StorageError as error:
+            except Exception as error:
+                # Whatever it is, somebody waits for it.
                 for entry in entries:
                     if entry.error is None:
-                        entry.error = StorageError(str(error))
-                        entry.error.__cause__ = error.__cause__
+                        entry.error = StorageError(str(error) or type(error).__name__)
+                        entry.error.__cause__ = error
 
     def cached(self, segment: Segment) -> Batch | None:
         """What waits first in *segment*, from memory; None if it must be read."""

@@ -50,7 +50,7 @@ class SpooledTraces:
         max_bytes: int,
         delivery_timeout_seconds: float = 10.0,
         close_timeout_seconds: float = 2.0,
-        linger_seconds: float = 0.03,
+        linger_seconds: float = 0.05,
         rescan_seconds: float = 60.0,
     ) -> None:
         """Nothing is opened yet; the folder is made at first use.
@@ -161,10 +161,11 @@ class SpooledTraces:
                     await self._appender().flushed()
             else:
                 await self.settled(timeout_seconds=self._close_timeout_seconds)
-            courier = self._courier.take()
-            self._appender.take()
+            courier, appender = self._courier.take(), self._appender.take()
             if courier is not None:
                 await courier.aclose()
+            if appender is not None:
+                appender.close()
             with anyio.move_on_after(_GRACE_SECONDS):
                 await anyio.to_thread.run_sync(self._journal.close, abandon_on_cancel=True)
 
