@@ -18,11 +18,11 @@ class Explanation:
     the selected attempt; `rank`, from 1, and `score` are what its backend gave, or where that did
     not list the chunk, what a deeper search in the same mode gave, the first of `standings`.
     `similarity` and `floor` are normalised, 0 to 1; a record does not tell the floor. `final_rank`
-    is the rank among the blocks, or for ``return_n`` the one that it would have had. `packed` is ``whole`` or ``cut``,
-    None where the chunk is not in the context pack. `duplicates` are the ranks of further hits of
-    the key, which count as one with it. `instead` are the chunks that took the places of its
-    document, `excluded_by` the names of the scope's values that exclude it. `invocation_id` is of
-    the record that was explained, None after a fresh run.
+    is the rank among the blocks, or for ``return_n`` the one that it would have had. `packed` is
+    ``whole`` or ``cut``, None where the chunk is not in the context pack. `duplicates` are the
+    ranks of further hits of the key, which count as one with it. `instead` are the chunks that took
+    the places of its document, `excluded_by` the names of the scope's values that exclude it.
+    `invocation_id` is of the record that was explained, None after a fresh run.
     """
 
     evidence_key: str
