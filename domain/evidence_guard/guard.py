@@ -1,0 +1,196 @@
+"""Check an answer's references against what this conversation's lookups returned (R39)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from attrs import evolve, frozen
+
+from evidence_lookup.domain.evidence_guard import key_grammar as grammar
+from evidence_lookup.domain.evidence_guard.answer_parts import answer_parts, fenced_parts
+from evidence_lookup.domain.evidence_guard.attribution import quoted_passages
+from evidence_lookup.domain.evidence_guard.excerpts import Excerpts, returned_excerpts
+from evidence_lookup.domain.evidence_guard.known_keys import KnownKeys
+from evidence_lookup.domain.evidence_guard.quotations import is_long_enough, quotations
+from evidence_lookup.domain.evidence_guard.quote_check import QuoteCheck
+from evidence_lookup.domain.evidence_guard.reference import Reference, named
+from evidence_lookup.domain.evidence_guard.references import find_references
+from evidence_lookup.domain.evidence_guard.report import (
+    GuardReport,
+    QuoteFinding,
+    ReferenceFinding,
+    ReferenceVerdict,
+    guard_report,
+    worst,
+)
+from evidence_lookup.domain.evidence_guard.structures import AnswerText, Part, StructuredCitation
+from evidence_lookup.domain.evidence_guard.text_units import CodeSpans, Unit, units
+from evidence_lookup.domain.record import ToolInvocation
+from evidence_lookup.domain.result import LookupResult
+
+
+@frozen
+class EvidenceGuard:
+    """Says for each reference of an answer whether it was returned, and for each quote beside one
+    whether it stands in the cited excerpt.
+
+    What a reference is, in texts, JSON and the citation structures of Anthropic and OpenAI, is
+    told by `find_references` and `parts_of`, what a quotation is by `quotations`, which reference
+    it belongs to by `quoted_passages`, and how it is compared by `matchable` and `quote_parts`.
+    A reference is valid only if its evidence key was returned by one of the lookups: by id, never
+    by position. A document id with line ends is written as it is, or with each run of white space
+    as one space.
+    """
+
+    def check(self, answer: Any, results: Iterable[LookupResult | ToolInvocation]) -> GuardReport:
+        """The report on *answer*, a text or a JSON value (dict or list), or JSON as text.
+
+        *results* are the lookups of this conversation, in memory or as recorded. A record has
+        only the beginning of each excerpt: a quote that is not there is `quote_unchecked`.
+
+        Raises:
+            CallerError: *answer* or one of *results* is something else.
+        """
+        return self.check_excerpts(answer, returned_excerpts(results))
+
+    def check_excerpts(self, answer: Any, excerpts: Excerpts) -> GuardReport:
+        """As `check`, against *excerpts* by their evidence key.
+
+        Raises:
+            CallerError: *answer* is neither a text nor a JSON value.
+        """
+        known, quotes = KnownKeys(excerpts), QuoteCheck(excerpts)
+        findings: list[ReferenceFinding] = []
+        for part in answer_parts(answer, known):
+            findings += _findings(part, known, quotes)
+        return guard_report(findings)
+
+
+def _findings(part: Part, known: KnownKeys, quotes: QuoteCheck) -> Iterator[ReferenceFinding]:
+    if isinstance(part, StructuredCitation):
+        yield _of_citation(part, known, quotes)
+        return
+    parts = units(part.text)
+    text, kept, done = part.text, list[str](), 0
+    in_json: list[tuple[int, ReferenceFinding]] = []
+    for unit in parts:
+        if inner := fenced_parts(text, part.path, unit, known):
+            in_json += [
+                (unit.start, one) for each in inner for one in _findings(each, known, quotes)
+            ]
+            kept += [text[done : unit.start], " " * (unit.end - unit.start)]
+            done = unit.end
+    text = "".join((*kept, text[done:]))
+    in_text = _of_text(evolve(part, text=text), parts, known, quotes)
+    placed = [*in_json, *((one.start or 0, one) for one in in_text)]
+    yield from (one for _, one in sorted(placed, key=lambda each: each[0]))
+    placeless = [one for one in part.citations if one.start is None]
+    cited = [_of_citation(one, known, quotes) for one in placeless]
+    yield from _with_rest(text, part.path, parts, in_text, cited, quotes)
+
+
+def _of_citation(
+    citation: StructuredCitation, known: KnownKeys, quotes: QuoteCheck
+) -> ReferenceFinding:
+    written, key, verdict = _resolved(citation, known)
+    checked = (quotes.check(quote, (key,), (path, None, None)) for path, quote in citation.quotes)
+    found = tuple(one[1] for one in checked if one is not None)
+    return ReferenceFinding(written, citation.path, None, None, verdict, key, found, worst(found))
+
+
+def _resolved(
+    citation: StructuredCitation, known: KnownKeys
+) -> tuple[str, str | None, ReferenceVerdict]:
+    for one in citation.candidates:
+        for written in (one, one.strip().strip("[]【】")):
+            if (key := known.resolve(written)) is not None:
+                return one, key, ReferenceVerdict.VALID
+    if not citation.candidates:
+        return citation.position or "", None, ReferenceVerdict.POSITIONAL
+    written = next(
+        (one for one in citation.candidates if grammar.WHOLE_KEY.fullmatch(one)),
+        citation.candidates[0],
+    )
+    is_position = grammar.POSITIONS.fullmatch(written.strip("[]【】"))
+    verdict = ReferenceVerdict.POSITIONAL if is_position else ReferenceVerdict.UNKNOWN
+    return written, None, verdict
+
+
+def _of_text(
+    part: AnswerText, parts: Sequence[Unit], known: KnownKeys, quotes: QuoteCheck
+) -> list[ReferenceFinding]:
+    """The references in the text and the citations that have a place in it."""
+    written = find_references(part.text, known, CodeSpans(part.text, parts))
+    placed = [one for one in part.citations if one.start is not None and one.end is not None]
+    spans = [(one.start, one.end) for one in placed]
+    references = [one for one in written if not _is_mark(one, spans)]
+    own: dict[int, ReferenceFinding] = {}
+    for citation in placed:
+        finding = _of_citation(citation, known, quotes)
+        start = min(citation.start or 0, len(part.text))
+        end = min(max(citation.end or 0, start), len(part.text))
+        reference = evolve(
+            named(finding.reference, finding.evidence_key, (start, end), (start, end)),
+            verdict=finding.verdict,
+        )
+        own[id(reference)] = finding
+        references.append(reference)
+    references.sort(key=lambda one: (one.outer_start, one.start))
+    beside: list[list[QuoteFinding]] = [[] for _ in references]
+    for passage in quoted_passages(part.text, parts, references):
+        cited = [references[one].evidence_key for one in passage.beside]
+        place = (part.path, passage.start, passage.end)
+        if (checked := quotes.check(passage.text, cited, place)) is not None:
+            beside[passage.beside[checked[0]]].append(checked[1])
+    found: list[ReferenceFinding] = []
+    for one, passages in zip(references, beside, strict=True):
+        structured = own.get(id(one))
+        all_quotes = (*(structured.quotes if structured else ()), *passages)
+        found.append(
+            ReferenceFinding(
+                one.written,
+                part.path,
+                one.start,
+                one.end,
+                one.verdict,
+                one.evidence_key,
+                all_quotes,
+                worst(all_quotes),
+            )
+        )
+    return found
+
+
+def _is_mark(reference: Reference, spans: Sequence[tuple[int | None, int | None]]) -> bool:
+    """Whether *reference* is only the mark in the text that a structured citation stands for."""
+    return any(
+        start is not None
+        and end is not None
+        and start <= reference.outer_start
+        and reference.outer_end <= end
+        for start, end in spans
+    )
+
+
+def _with_rest(
+    text: str,
+    path: str,
+    parts: Sequence[Unit],
+    in_text: Sequence[ReferenceFinding],
+    cited: list[ReferenceFinding],
+    quotes: QuoteCheck,
+) -> list[ReferenceFinding]:
+    """*cited*, citations of the whole text, with the quotations that no other reference has."""
+    if not cited:
+        return []
+    taken = {(one.start, one.end) for finding in in_text for one in finding.quotes}
+    for _, quotation in quotations(text, parts):
+        start, end = quotation.inner_start, quotation.inner_end
+        if (start, end) in taken or not is_long_enough(text[start:end]):
+            continue
+        keys = [finding.evidence_key for finding in cited]
+        checked = quotes.check(text[start:end], keys, (path, start, end))
+        if checked is not None:
+            at, found = checked
+            both = (*cited[at].quotes, found)
+            cited[at] = evolve(cited[at], quotes=both, quote_state=worst(both))
+    return cited
