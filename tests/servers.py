@@ -171,7 +171,8 @@ def started(kind: ServerKind, client: Any, network: Any) -> Generator[Server, No
     container = DockerContainer(image).with_network(network).with_envs(**kind.environment)
     if kind.command:
         container.with_command(kind.command)
-    container.with_kwargs(labels=LABELS, tmpfs=dict(kind.tmpfs))
+    container.with_kwargs(labels=LABELS)
+    container.tmpfs.update(kind.tmpfs)
     bindings: Any = container.ports
     bindings[f"{kind.port}/tcp"] = ("127.0.0.1", port)
     try:
