@@ -8,6 +8,7 @@ import typer
 
 from evidence_lookup.command.compare_command import compare
 from evidence_lookup.command.explain_command import explain
+from evidence_lookup.command.migrate_command import migrate
 from evidence_lookup.command.options import (
     ChunkScope,
     Config,
@@ -183,6 +184,9 @@ trace_app.command("stats", epilog="Example:  evidence-lookup trace stats --since
 trace_app.command(
     "prune", epilog="Example:  evidence-lookup trace prune --older-than 90d --keep 100000"
 )(trace_prune)
+
+
+app.command(epilog="Example:  evidence-lookup migrate --config production.toml")(migrate)
 
 
 @app.command(epilog="Example:  evidence-lookup doctor --json")
