@@ -21,6 +21,7 @@ BATCH = 100
 _CACHED_RECORDS = 1_000
 _CACHED_BYTES = 8_000_000
 _DELIVERED_BYTES = 1_000_000
+_SHARE_OF_DELIVERED = 8
 _COUNTED_ANEW_SECONDS = 1.0
 
 
@@ -62,18 +63,19 @@ class Journal:
         """Nothing is made yet. *max_bytes* bounds all files in *folder*, to about a second's."""
         self.folder = folder
         self.max_bytes = max_bytes
+        self._most_delivered_bytes = min(_DELIVERED_BYTES, max_bytes // _SHARE_OF_DELIVERED)
         self.forget()
 
     def forget(self) -> None:
-        """Let all files go, as a child of a fork must: they are its parent's."""
-        for segment in getattr(self, "_segments", ()):
-            segment.close()
+        """Know of no files, as in the child of a fork: they are its parent's."""
         self._disk = threading.Lock()
         self._state = threading.Lock()  # never held while the disk is waited for
         self._segments: list[Segment] = []
         self._others_bytes = 0
         self._counted_at = -_COUNTED_ANEW_SECONDS
         self._is_durable = False
+        self.clearings = 0
+        """How often a file was emptied."""
 
     @property
     def count(self) -> int:
@@ -212,7 +214,7 @@ class Journal:
         if (
             segment is None
             or segment.is_torn
-            or segment.delivered - segment.start > _DELIVERED_BYTES
+            or segment.delivered - segment.start > self._most_delivered_bytes
             or not segment.is_linked
         ):
             segment = create(self.folder)
@@ -247,6 +249,7 @@ class Journal:
         if is_current and segment.is_linked and not segment.is_torn:
             segment.clear()
             segment.count = 0
+            self.clearings += 1
         elif not is_current:
             segment.remove()
 

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import secrets
+import weakref
 from collections import deque
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from evidence_lookup.domain.record import ToolInvocation
 
 SUFFIX = ".spool"
 _TRIES = 100
+_sync = getattr(os, "fdatasync", os.fsync)  # macOS has only the latter
 
 
 @frozen
@@ -47,6 +49,7 @@ class Segment:
         self.is_torn = False
         """Whether something stands after `end` that could not be undone."""
         self._is_named_durably = False
+        _held.add(self)
 
     def __del__(self) -> None:
         self.close()
@@ -89,7 +92,7 @@ class Segment:
         Raises:
             OSError: the disk refuses.
         """
-        os.fdatasync(self.fd)
+        _sync(self.fd)
         if not self._is_named_durably:
             folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
             try:
@@ -168,3 +171,13 @@ def _lock(segment: Segment) -> bool:
     except BlockingIOError:
         return False
     return segment.is_linked
+
+
+def _close_all() -> None:
+    for segment in [*_held]:
+        segment.close()
+
+
+# Held by the child of a fork too, a file would seem in use after the end of its process.
+_held: "weakref.WeakSet[Segment]" = weakref.WeakSet()
+os.register_at_fork(after_in_child=_close_all)

@@ -26,7 +26,9 @@ from evidence_lookup.ports.spool import SpoolStatus
 from evidence_lookup.ports.trace import TraceRecorder
 
 _PAUSE_SECONDS = 0.02
+_LAST_TRY_SECONDS = 0.25
 _GRACE_SECONDS = 1.0
+_TRIES = 3
 
 
 class SpooledTraces:
@@ -39,7 +41,7 @@ class SpooledTraces:
     record again whose id it has, which it leaves as it is.
 
     Safe with several tasks, event loops, threads, processes and forks. The folder must be on a
-    file system with POSIX locks; Windows has none.
+    local file system of a POSIX system; Windows is not supported.
     """
 
     def __init__(
@@ -139,12 +141,7 @@ class SpooledTraces:
         Raises:
             StorageError: the folder cannot be read.
         """
-        status = await anyio.to_thread.run_sync(
-            lambda: reckon(
-                self._folder, self._journal.positions(), limit_bytes=self._journal.max_bytes
-            ),
-            abandon_on_cancel=True,
-        )
+        status = await anyio.to_thread.run_sync(self._reckon, abandon_on_cancel=True)
         return evolve(
             status, damaged=status.damaged + self._delivery.damaged, error=self._outage.error
         )
@@ -152,15 +149,14 @@ class SpooledTraces:
     async def aclose(self) -> None:
         """Deliver what can be delivered soon, and let the files go; may be repeated.
 
-        While the store is down it does not wait for it. What is left is delivered by the next
-        process, or by this object if it is used again.
+        For a store that is down it waits no more than 250 ms. What is left is delivered by the
+        next process, or by this object if it is used again.
         """
         with anyio.CancelScope(shield=True):
+            most = self._close_timeout_seconds
             if self._outage.is_on:
-                with anyio.move_on_after(_GRACE_SECONDS):
-                    await self._appender().flushed()
-            else:
-                await self.settled(timeout_seconds=self._close_timeout_seconds)
+                most = min(most, _LAST_TRY_SECONDS)
+            await self.settled(timeout_seconds=most)
             courier, appender = self._courier.take(), self._appender.take()
             if courier is not None:
                 await courier.aclose()
@@ -168,6 +164,15 @@ class SpooledTraces:
                 appender.close()
             with anyio.move_on_after(_GRACE_SECONDS):
                 await anyio.to_thread.run_sync(self._journal.close, abandon_on_cancel=True)
+
+    def _reckon(self) -> SpoolStatus:
+        journal, tries = self._journal, 0
+        while True:
+            tries, clearings, positions = tries + 1, journal.clearings, journal.positions()
+            status = reckon(self._folder, positions, limit_bytes=journal.max_bytes)
+            # Where a file was emptied meanwhile its position says nothing.
+            if clearings == journal.clearings or tries == _TRIES:
+                return status
 
     async def _waits(self, courier: Courier) -> bool:
         if courier.is_busy or self._journal.undelivered() is not None:
@@ -188,7 +193,6 @@ _journals: "weakref.WeakSet[Journal]" = weakref.WeakSet()
 
 
 def _forget_in_child() -> None:
-    # The files are the parent's: held here, they would seem in use after its end.
     for journal in [*_journals]:
         journal.forget()
 
