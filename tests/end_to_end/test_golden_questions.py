@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from evidence_lookup import Settings, SyncKnowledgeBase, open_knowledge_base_sync
+from evidence_lookup import SearchMode, Settings, SyncKnowledgeBase, open_knowledge_base_sync
+from evidence_lookup.domain.trace_filter import TraceFilter
 
 DATA = Path(__file__).parents[1] / "data"
 QUESTIONS: dict[str, list[dict[str, str]]] = json.loads(
@@ -78,3 +79,23 @@ def test_R57_the_same_lookup_twice_is_the_same(knowledge: SyncKnowledgeBase) -> 
 
     for golden in QUESTIONS["answerable"][:5]:
         assert comparable(golden["question"]) == comparable(golden["question"])
+
+
+def test_R57_a_replay_right_after_the_lookups_changes_nothing(knowledge: SyncKnowledgeBase) -> None:
+    """In every mode and both languages, asked of itself and of a second opening of the index.
+
+    Of a second one too, since other settings are opened beside these in the same process; neither
+    leaves a record.
+    """
+    questions = [golden["question"] for kind in QUESTIONS.values() for golden in kind]
+    for mode in SearchMode:
+        knowledge.lookup_many(questions, mode=mode, session_id="replayed")
+    where = TraceFilter(session_id="replayed")
+    records = len(knowledge.recent_traces(limit=1_000))
+    for settings in (None, knowledge.settings):
+        report = knowledge.replay(where=where, settings=settings)
+        assert report.totals.compared == len(questions) * len(SearchMode)
+        assert [one.query for one in report.changed] == []
+        assert not report.totals.exceeds(0.0)
+        assert not report.limit_reached
+    assert len(knowledge.recent_traces(limit=1_000)) == records

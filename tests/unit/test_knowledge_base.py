@@ -1,6 +1,7 @@
 """The front door, on the memory adapters."""
 
 import inspect
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -116,3 +117,24 @@ def _document() -> Path:
     file = Path("kettle.md")
     file.write_text("# The kettle\n\nIt is in the kitchen.\n", encoding="utf-8")
     return file
+
+
+async def test_what_would_prune_everything_or_nothing_is_refused() -> None:
+    """A host says which records go: from before an aware time, or all but so many."""
+    async with open_knowledge_base(SETTINGS) as knowledge:
+        with pytest.raises(CallerError, match="say which"):
+            await knowledge.prune_traces()
+        with pytest.raises(CallerError, match="time zone"):
+            await knowledge.prune_traces(before=datetime(2026, 3, 1))
+        with pytest.raises(CallerError, match="keep"):
+            await knowledge.prune_traces(keep=-1)
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+async def test_a_limit_of_no_record_is_refused(limit: int) -> None:
+    """Nothing to look at would read as nothing wrong."""
+    async with open_knowledge_base(SETTINGS) as knowledge:
+        with pytest.raises(CallerError, match="limit must be at least 1"):
+            await knowledge.trace_stats(limit=limit)
+        with pytest.raises(CallerError, match="limit must be at least 1"):
+            await knowledge.replay(limit=limit)

@@ -69,6 +69,17 @@ def test_a_variable_wins_over_the_file_and_an_override_over_both(tmp_path: Path)
     assert settings.rag.mode is SearchMode.HYBRID
 
 
+def test_a_given_default_stands_below_file_variables_and_overrides(tmp_path: Path) -> None:
+    """It takes the place of the built-in one, and of nothing that somebody set."""
+    defaults = {"data-dir": tmp_path / "given", "rag.return-n": 7}
+    settings = load_settings(folder=tmp_path, environment={}, defaults=defaults)
+    assert (settings.data_dir, settings.rag.return_n) == (tmp_path / "given", 7)
+    (tmp_path / FILE_NAME).write_text('data-dir = "set"\n', encoding="utf-8")
+    environment = {"EVIDENCE_LOOKUP_RAG_RETURN_N": "8"}
+    settings = load_settings(folder=tmp_path, environment=environment, defaults=defaults)
+    assert (settings.data_dir, settings.rag.return_n) == (tmp_path / "set", 8)
+
+
 def test_R10_a_legacy_top_k_stands_in_for_both_and_an_explicit_key_wins(tmp_path: Path) -> None:
     """What is in force is in the settings, and so in `config show`."""
 
