@@ -14,7 +14,7 @@ from evidence_lookup.application.replay_report import (
     is_changed,
     totals,
 )
-from evidence_lookup.domain.errors import trace_error
+from evidence_lookup.domain.errors import EvidenceLookupError, trace_error
 from evidence_lookup.domain.filters import Scope
 from evidence_lookup.domain.hit import SearchMode
 from evidence_lookup.domain.record import ToolInvocation
@@ -29,6 +29,8 @@ from evidence_lookup.domain.trace_filter import EVERY_TRACE, TraceFilter
 from evidence_lookup.ports.trace import TraceReader
 
 OnProgress: TypeAlias = Callable[[ReplayProgress], None]
+
+_PATIENCE = 10  # lookups; of a backend that hangs each takes the whole deadline
 
 
 @frozen
@@ -57,7 +59,7 @@ class Replay:
         Raises:
             EmbedderMismatchError: the index was made by another embedder than `lookup` has.
             BackendError: the records cannot be read, or the knowledge base is unavailable before
-                the first lookup.
+                the first lookup, or for 10 in a row.
         """
         scope = scope or Scope()
         records = await self.traces.recent(limit=limit, where=where)
@@ -67,9 +69,14 @@ class Replay:
             await self._warm_up(chosen[0], scope, mode)
         lookups: list[ReplayedLookup] = []
         changed = 0
+        unanswered = 0
         for record in chosen:
-            lookups.append(await self._run(record, scope, mode))
-            changed += is_changed(lookups[-1])
+            lookup, error = await self._run(record, scope, mode)
+            unanswered = unanswered + 1 if error is not None and error.retryable else 0
+            if error is not None and unanswered == _PATIENCE:
+                raise error
+            lookups.append(lookup)
+            changed += is_changed(lookup)
             if on_progress is not None:
                 on_progress(ReplayProgress(len(lookups), len(chosen), changed))
         return ReplayReport(totals(lookups, skipped), len(records) == limit, tuple(lookups))
@@ -111,8 +118,9 @@ class Replay:
 
     async def _run(
         self, record: ToolInvocation, scope: Scope, mode: SearchMode | None
-    ) -> ReplayedLookup:
+    ) -> tuple[ReplayedLookup, EvidenceLookupError | None]:
         chosen = self._mode(record, mode)
         result, selected = await self.lookup.answer(record.query, scope=scope, mode=chosen)
-        told = trace_error(selected.error) if selected and selected.error else None
-        return replayed(record, result, mode=chosen, error=told)
+        error = selected.error if selected else None
+        told = trace_error(error) if error else None
+        return replayed(record, result, mode=chosen, error=told), error

@@ -289,7 +289,8 @@ class KnowledgeBase:
             SettingsError, MissingExtraError: as for `open_knowledge_base`, of *settings*.
             EmbedderMismatchError: the index was made by another embedder than is set.
             BackendError: the records cannot be read, or the knowledge base that is asked is
-                unavailable from the start. A single lookup that fails is in the report.
+                unavailable from the start, or for 10 lookups in a row. A single lookup that fails
+                is in the report.
         """
         from evidence_lookup.application.replay import Replay
 

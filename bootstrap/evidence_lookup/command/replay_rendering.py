@@ -19,7 +19,7 @@ _NONE = "none"
 
 
 def show_replay(report: "ReplayReport", *, everything: bool = False) -> None:
-    """The totals, then what changed in each lookup that did: all, or the first 20."""
+    """The totals, then each lookup that changed or has no answer: all, or the first 20."""
     console = Console()
     _show_totals(console, report)
     _show_latency(console, report.totals)
@@ -30,7 +30,7 @@ def show_replay(report: "ReplayReport", *, everything: bool = False) -> None:
         for line in _lookup(one):
             console.print(line, soft_wrap=True)
     if len(shown) < len(told):
-        console.print(f"\n{len(told) - len(shown)} more changed (--all shows them)", style="dim")
+        console.print(f"\n{len(told) - len(shown)} more (--all shows them)", style="dim")
 
 
 def _show_totals(console: Console, report: "ReplayReport") -> None:

@@ -105,6 +105,17 @@ async def test_a_lookup_that_fails_now_counts_as_changed_one_that_failed_then_do
     assert totals.keys_vanished == 0
 
 
+async def test_a_backend_that_is_gone_for_good_ends_the_replay() -> None:
+    """Nine lookups without an answer are told one by one; after ten in a row it is one error."""
+    then = await asked(bench(A_B), *map(str, range(11)))
+    back = bench(A_B, *[DOWN] * 9, A_B, DOWN)
+    totals = (await (await replay_of(then, back)).replay()).totals
+    assert totals.errors == {"connection": 10}
+    gone = bench(A_B, A_B, DOWN)
+    with pytest.raises(BackendUnavailableError):
+        await (await replay_of(then, gone)).replay()
+
+
 async def test_nothing_to_compare_exceeds_every_share() -> None:
     """A gate must not pass because there was nothing to look at."""
     totals = (await (await replay_of(bench())).replay()).totals
