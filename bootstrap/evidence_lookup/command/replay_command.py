@@ -55,7 +55,10 @@ def replay(
     ] = None,
     data_dir: Annotated[
         Path | None,
-        typer.Option(help="Folder of the records, and of an index that --config puts nowhere else"),
+        typer.Option(
+            help="Folder of the records, and of an index that --config puts nowhere else. "
+            "[default: .evidence-lookup]"
+        ),
     ] = None,
     scope: LookupScope = None,
     mode: Annotated[

@@ -49,7 +49,8 @@ def _show_totals(console: Console, report: "ReplayReport") -> None:
     table = Table(box=None, show_header=False)
     for name, value in _figures(totals):
         table.add_row(name, value)
-    console.print(table)
+    if table.row_count:
+        console.print(table)
 
 
 def _figures(totals: "ReplayTotals") -> "Iterator[tuple[str, str]]":
