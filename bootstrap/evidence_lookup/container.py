@@ -16,7 +16,6 @@ from evidence_lookup.application.hint_index import HintIndex
 from evidence_lookup.application.ingest import Ingest
 from evidence_lookup.application.lookup import Lookup
 from evidence_lookup.application.readiness import Readiness
-from evidence_lookup.application.recording import Recording
 from evidence_lookup.application.retrieval import Retriever
 from evidence_lookup.application.settled_traces import SettledTraces
 from evidence_lookup.domain.text import estimate_tokens
@@ -74,7 +73,7 @@ class Container(containers.DeclarativeContainer):
     rules = providers.Singleton(opening.lookup_rules, settings, embedder)
     readiness = providers.Singleton(Readiness, search=search, embedder=embedder)
     hint_index = providers.Singleton(HintIndex, catalogue=catalogue, build=build_hint_matcher)
-    recording = providers.Singleton(Recording, recorder=recorder)
+    recording = providers.Resource(opening.open_recording, recorder)
     # A function from a query to what is recorded of it; None: the settings may name one.
     redact: providers.Object[Any] = providers.Object(None)
     redaction = providers.Singleton(opening.redaction, settings, redact)

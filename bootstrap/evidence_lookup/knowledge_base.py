@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from evidence_lookup.application.settled_traces import StoredTraces
     from evidence_lookup.application.trace_stats import TraceStats
     from evidence_lookup.container import Container
+    from evidence_lookup.domain.evidence_guard import GuardReport
     from evidence_lookup.domain.explanation import Explanation
     from evidence_lookup.ports.spool import Spool, SpoolStatus
 
@@ -309,6 +310,31 @@ class KnowledgeBase:
         async with open_knowledge_base(_unrecorded(settings)) as other:
             return await run(other._lookup)
 
+    async def check_answer(
+        self, answer: Any, *, session_id: str, scope: GivenScope = None
+    ) -> "GuardReport":
+        """Whether each reference of *answer* was returned by the lookups of *session_id*, and each
+        quote beside one stands in the cited excerpt, as `EvidenceGuard` tells.
+
+        *answer* is a text, or a JSON value (dict or list). Records hold only the beginning of an
+        excerpt: where that does not settle a quote, the recorded query is asked again, unrecorded
+        and within *scope*, and what comes back counts only if its hash is the recorded one.
+
+        Raises:
+            UnknownSessionError: no lookup of *session_id* is recorded.
+            ScopeError: *scope* is malformed.
+            CallerError: *answer* is neither a text nor a JSON value.
+            BackendError: the records cannot be read.
+        """
+        from evidence_lookup.application.answer_check import AnswerCheck
+
+        async def ask(query: str, within: Scope, mode: SearchMode | None) -> LookupResult:
+            result, _ = await self._lookup.answer(query, scope=within, mode=mode)
+            return result
+
+        check = AnswerCheck(self._traces, ask)
+        return await check.check(answer, session_id=session_id, scope=_scope(scope, None))
+
     async def compare(
         self,
         queries: Sequence[str],
@@ -406,6 +432,7 @@ class SyncKnowledgeBase:
     prune_traces = _synchronous(KnowledgeBase.prune_traces)
     replay = _synchronous(KnowledgeBase.replay)
     explain = _synchronous(KnowledgeBase.explain)
+    check_answer = _synchronous(KnowledgeBase.check_answer)
     diagnose = _synchronous(KnowledgeBase.diagnose)
 
     @property
@@ -471,9 +498,10 @@ async def open_knowledge_base(
             diagnosis=await _made(container.diagnosis()),
         )
     finally:
-        # First the sidecar: its searches and records use what is closed after it, and the
+        # First the sidecar, then the recording: they use what is closed after them, and the
         # container puts in order only what a part is given directly.
         await _made(parts.sidecar.shutdown())
+        await _made(parts.recording.shutdown())
         if closing := container.shutdown_resources():
             await closing
 

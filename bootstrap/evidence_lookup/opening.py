@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 _DATABASE = "evidence-lookup.db"
 _REFERENCE, _HIGH = 0.2, 0.4
+_LAST_RECORDS_SECONDS = 2.0
 
 
 async def open_milvus(settings: Settings) -> "AsyncGenerator[MilvusKnowledge]":
@@ -227,6 +228,17 @@ def _traces(settings: Settings) -> "PostgresTraces | SqliteTraces":
     from evidence_lookup.adapters.sqlite import SqliteTraces
 
     return SqliteTraces(settings.data_dir / _DATABASE)
+
+
+async def open_recording(recorder: "TraceRecorder") -> "AsyncGenerator[Recording]":
+    """What hands records to *recorder*, and waits a moment at its end for those under way."""
+    from evidence_lookup.application.recording import Recording
+
+    recording = Recording(recorder)
+    try:
+        yield recording
+    finally:
+        await recording.aclose(timeout_seconds=_LAST_RECORDS_SECONDS)
 
 
 def redaction(settings: Settings, redact: "Callable[[str], str] | None") -> "Redaction":

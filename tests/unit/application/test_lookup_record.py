@@ -136,10 +136,22 @@ async def test_R49_a_trace_store_that_fails_or_hangs_harms_no_answer(
     with anyio.fail_after(1):
         result = await one.ask()
         await one.ask()
+        await one.recording.aclose(timeout_seconds=0.05)
     assert result.evidence_status == "found"
     assert one.recording.lost == 2
     assert result.invocation_id in caplog.text
     assert "is lost (2 so far)" in caplog.text
+
+
+async def test_R49_a_record_that_takes_longer_than_an_answer_waits_is_no_lost_one() -> None:
+    """The answer goes first, and the record is kept when the recorder has taken it."""
+    one = bench(found(hit()))
+    one.recorder.step = Step(delay=0.3)
+    result = await one.ask()
+    assert one.recorder.records == []
+    await one.recording.aclose(timeout_seconds=30)
+    assert [record.id for record in one.recorder.records] == [result.invocation_id]
+    assert one.recording.lost == 0
 
 
 async def test_R49_a_lookup_that_is_unavailable_is_recorded_too() -> None:

@@ -583,6 +583,7 @@ async def test_R49_a_trace_store_that_hangs_harms_no_lookup_beside_a_sidecar() -
     one.bench.recorder.step = HANG
     assert (await one.ask()).found
     await one.sidecar.settled()
+    await one.bench.recording.aclose(timeout_seconds=0.05)
     assert (one.bench.recording.lost, one.bench.recorder.records) == (1, [])
 
 
