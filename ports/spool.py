@@ -31,6 +31,11 @@ class SpoolStatus:
 class Spool(TraceRecorder, Protocol):
     """Writes records down at once and delivers them to a trace store later, each once."""
 
+    @property
+    def lost(self) -> int:
+        """Records of this process that the store refused and that could not be put aside."""
+        ...
+
     async def settled(self, *, timeout_seconds: float) -> bool:
         """Try to deliver what waits, for at most that long; whether nothing waits any more.
 

@@ -22,6 +22,7 @@ from evidence_lookup.adapters.spool.outage import Outage
 from evidence_lookup.adapters.spool.reckoning import reckon
 from evidence_lookup.domain.errors import StorageError
 from evidence_lookup.domain.record import ToolInvocation
+from evidence_lookup.domain.record_limits import within_limit
 from evidence_lookup.ports.spool import SpoolStatus
 from evidence_lookup.ports.trace import TraceRecorder
 
@@ -50,6 +51,7 @@ class SpooledTraces:
         folder: Path,
         *,
         max_bytes: int,
+        max_record_bytes: int | None = None,
         delivery_timeout_seconds: float = 10.0,
         close_timeout_seconds: float = 2.0,
         linger_seconds: float = 0.05,
@@ -57,6 +59,7 @@ class SpooledTraces:
     ) -> None:
         """Nothing is opened yet; the folder is made at first use.
 
+        A record longer than *max_record_bytes* of JSON is shortened as `within_limit` says.
         *max_bytes* bounds what the folder holds, of all processes together; a quarter of it may be
         records that the store refuses. Each attempt to deliver, of at most 100 records, ends after
         *delivery_timeout_seconds*, `aclose` after *close_timeout_seconds* and 2 more. Records
@@ -64,6 +67,7 @@ class SpooledTraces:
         *rescan_seconds*.
         """
         self._folder = folder.absolute()
+        self._max_record_bytes = max_record_bytes
         self._close_timeout_seconds = close_timeout_seconds
         self._journal = Journal(self._folder, max_bytes=max_bytes)
         self._outage = Outage(self._folder)
@@ -78,7 +82,6 @@ class SpooledTraces:
             )
         )
         self._appender = PerLoop(lambda: Appender(self._journal, self._courier().wake))
-        self._unwritten = 0
         _journals.add(self._journal)
 
     @property
@@ -93,8 +96,8 @@ class SpooledTraces:
 
     @property
     def lost(self) -> int:
-        """Records that could not be written down, or were refused and found no room."""
-        return self._unwritten + self._delivery.lost
+        """Records that the store refused and that found no room in the folder."""
+        return self._delivery.lost
 
     async def record(self, invocations: Sequence[ToolInvocation]) -> None:
         """Write *invocations* down: all or none. Where it is cancelled they may still be.
@@ -103,15 +106,10 @@ class SpooledTraces:
             StorageError: the spool is full, or cannot be written.
             TypeError: one is no record.
         """
-        records = tuple(invocations)
-        if not records:
+        if not invocations:
             return
-        entry = Entry(records, [_frame(one) for one in records])
-        try:
-            await self._appender().append(entry)
-        except StorageError:
-            self._unwritten += len(records)
-            raise
+        records, frames = zip(*map(self._framed, invocations), strict=True)
+        await self._appender().append(Entry(records, frames))
 
     async def settled(self, *, timeout_seconds: float) -> bool:
         """Try to deliver what waits, for at most that long; whether nothing waits any more.
@@ -165,6 +163,14 @@ class SpooledTraces:
             with anyio.move_on_after(_GRACE_SECONDS):
                 await anyio.to_thread.run_sync(self._journal.close, abandon_on_cancel=True)
 
+    def _framed(self, invocation: ToolInvocation) -> tuple[ToolInvocation, bytes]:
+        payload = _json(invocation)
+        limit = self._max_record_bytes
+        if limit is not None and len(payload) > limit:
+            invocation = within_limit(invocation, limit, lambda one: len(_json(one)))
+            payload = _json(invocation)
+        return invocation, framed(payload)
+
     def _reckon(self) -> SpoolStatus:
         journal, tries = self._journal, 0
         while True:
@@ -183,10 +189,10 @@ class SpooledTraces:
             )
 
 
-def _frame(invocation: ToolInvocation) -> bytes:
+def _json(invocation: ToolInvocation) -> bytes:
     if not isinstance(invocation, ToolInvocation):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"{invocation!r} is no record of a lookup")
-    return framed(dumps(invocation).encode())
+    return dumps(invocation).encode()
 
 
 _journals: "weakref.WeakSet[Journal]" = weakref.WeakSet()

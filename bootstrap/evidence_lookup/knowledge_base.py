@@ -215,7 +215,7 @@ class KnowledgeBase:
     @property
     def lost_records(self) -> int:
         """Records of this process that could be neither stored nor kept for later."""
-        return self._recording.lost
+        return self._recording.lost + (self._spool.lost if self._spool else 0)
 
     async def settle_traces(self, *, timeout_seconds: float = 10.0) -> bool:
         """Deliver the records that wait for their store; False if some still do after that long.

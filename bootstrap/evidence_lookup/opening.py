@@ -265,7 +265,10 @@ async def open_spool(
         yield None
         return
     spool = SpooledTraces(
-        traces, settings.data_dir / "spool", max_bytes=settings.trace.spool_max_bytes
+        traces,
+        settings.data_dir / "spool",
+        max_bytes=settings.trace.spool_max_bytes,
+        max_record_bytes=settings.trace.max_bytes,
     )
     try:
         yield spool
