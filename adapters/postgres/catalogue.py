@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, LiteralString
 
 from evidence_lookup.adapters.postgres.database import PostgresDatabase
-from evidence_lookup.adapters.postgres.rows import rows_of, value_of
+from evidence_lookup.adapters.postgres.rows import rows_of, values_of
 from evidence_lookup.adapters.postgres.settings import PostgresSettings
 from evidence_lookup.adapters.postgres.texts import stored
 from evidence_lookup.domain.document import CatalogueEntry
@@ -54,7 +54,7 @@ class PostgresCatalogue:
             BackendError: the server does not answer, or refuses.
         """
         rows = await self._rows(f"{_SELECT} ORDER BY doc_id")
-        return tuple(value_of(CatalogueEntry, row) for row in rows)
+        return await values_of(CatalogueEntry, rows)
 
     async def get(self, doc_ids: Sequence[str]) -> dict[str, CatalogueEntry]:
         """The entries of *doc_ids*; one that is not there is left out.
@@ -67,8 +67,7 @@ class PostgresCatalogue:
         rows = await self._rows(
             f"{_SELECT} WHERE doc_id = ANY(%s) ORDER BY doc_id", [_stored(doc_ids)]
         )
-        found = (value_of(CatalogueEntry, row) for row in rows)
-        return {entry.doc_id: entry for entry in found}
+        return {entry.doc_id: entry for entry in await values_of(CatalogueEntry, rows)}
 
     async def put(self, entries: Sequence[CatalogueEntry]) -> None:
         """Write *entries* in their order, each over the entry of the same `doc_id`: all or none.
@@ -80,7 +79,7 @@ class PostgresCatalogue:
         if not entries:
             return
         last = {entry.doc_id: entry for entry in entries}
-        written = rows_of(list(last.values()))
+        written = await rows_of(list(last.values()))
 
         async def work(connection: "Connection") -> None:
             async with connection.transaction():

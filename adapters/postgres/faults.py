@@ -25,6 +25,7 @@ _MISSING = {"42P01", "3F000"}
 _STORAGE = {"53100", "58030"}
 _NOT_NOW = {"53200", "53300", "57P01", "57P02", "57P03", "57P05", "40001", "40P01"}
 _CONNECTION_CLASS = "08"
+_READ_ONLY = "25006"
 _WHO = {"28000", "28P01", "3D000", "42501"}
 
 # A refused connection carries no code; these are said by servers in English, others are guessed.
@@ -70,6 +71,11 @@ def translate(error: psycopg.Error, settings: PostgresSettings) -> BackendError:
         return StorageError(f"{where} cannot write, its disk is full or faulty: {text}")
     if state in _NOT_NOW or state.startswith(_CONNECTION_CLASS):
         return BackendUnavailableError(f"{where} cannot serve now: {text}")
+    if state == _READ_ONLY:
+        return BackendFailedError(
+            f"{where} can only be read, as a standby can; name the primary, or all of them with "
+            f"target_session_attrs=read-write: {text}"
+        )
     if state in _WHO:
         return BackendFailedError(
             f"{where} does not let this user in, or at the tables of the schema "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
 
 from evidence_lookup.adapters.postgres.conditions import where_clause
 from evidence_lookup.adapters.postgres.database import PostgresDatabase
-from evidence_lookup.adapters.postgres.rows import rows_of, value_of
+from evidence_lookup.adapters.postgres.rows import rows_of, values_of
 from evidence_lookup.adapters.postgres.settings import PostgresSettings
 from evidence_lookup.adapters.postgres.texts import stored
 from evidence_lookup.domain.invocation_summary import InvocationSummary
@@ -79,7 +79,7 @@ class PostgresTraces:
             return
         # Hosts that store the same records at once wait for one another, in one order.
         in_order = sorted(invocations, key=lambda one: one.id)
-        records = rows_of(in_order)
+        records = await rows_of(in_order)
 
         async def work(connection: "Connection") -> None:
             await connection.execute(self._database.statement(_INSERT), [records])
@@ -164,7 +164,7 @@ class PostgresTraces:
     async def _read(
         self, cls: type[T], select: LiteralString, parameters: Sequence[object]
     ) -> tuple[T, ...]:
-        return tuple(value_of(cls, row) for row in await self._rows(select, parameters))
+        return await values_of(cls, await self._rows(select, parameters))
 
     async def _rows(
         self, select: LiteralString, parameters: Sequence[object]

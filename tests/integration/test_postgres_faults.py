@@ -60,7 +60,12 @@ async def test_a_refused_user_or_database_is_told_by_the_setting(
     tables: PostgresSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
     """At once, by `postgres.url`, and without the password, in messages and in logs."""
-    for wrong in ({"password": _SECRET}, {"dbname": "nothing"}, {"user": "nobody"}):
+    for wrong in (
+        {"password": _SECRET},
+        {"dbname": "nothing"},
+        {"user": "nobody"},
+        {"sslmode": "require"},
+    ):
         postgres = evolve(tables, url=make_conninfo(tables.url, **wrong))
         before = time.monotonic()
         for call in (PostgresTraces(postgres).recent(limit=1), migrate(postgres)):
@@ -104,6 +109,34 @@ async def test_nobody_at_the_address_is_unavailable_at_once(tables: PostgresSett
             await PostgresCatalogue(postgres).entries()
         assert caught.value.retryable
         assert time.monotonic() - before < tables.timeout_seconds / 2
+
+
+async def test_a_full_server_is_unavailable_for_a_while(
+    tables: PostgresSettings, postgres_server: Server
+) -> None:
+    """Who finds no free place among the server's connections may try again later."""
+    user = sql.Identifier(f"{tables.schema}_few")
+    postgres = evolve(
+        tables, url=make_conninfo(tables.url, user=f"{tables.schema}_few", password="another one")
+    )
+    with superuser(postgres_server) as connection:
+        made = "CREATE ROLE {} LOGIN CONNECTION LIMIT 0 PASSWORD 'another one'"
+        connection.execute(sql.SQL(made).format(user))
+        try:
+            with pytest.raises(BackendUnavailableError, match="too many connections"):
+                await PostgresTraces(postgres).recent(limit=1)
+        finally:
+            connection.execute(sql.SQL("DROP ROLE {}").format(user))
+
+
+async def test_a_standby_cannot_be_written(tables: PostgresSettings) -> None:
+    """A server that only serves reads says so, and what to set; reading works."""
+    only_read = make_conninfo(tables.url, options="-c default_transaction_read_only=on")
+    traces = PostgresTraces(evolve(tables, url=only_read))
+    assert await traces.get("nothing") is None
+    with pytest.raises(BackendFailedError, match=r"postgres\.url.*target_session_attrs"):
+        await traces.record([invocation()])
+    await traces.aclose()
 
 
 async def test_connections_that_the_server_ended_are_not_used_again(
