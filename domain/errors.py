@@ -11,7 +11,8 @@
     │   ├── SchemaMismatchError         an existing collection cannot be used as it stands
     │   ├── InvalidChunkError           a chunk or document cannot be stored as it is
     │   ├── UnsupportedModeError        the backend cannot search in the mode asked for
-    │   └── UnreadableDocumentError     a file's bytes cannot be turned into text
+    │   ├── UnreadableDocumentError     a file's bytes cannot be turned into text
+    │   └── UnknownSessionError         no lookup of a session is recorded
     └── BackendError                    the backend's fault; `retryable` says whether later may help
         ├── BackendUnavailableError     nobody answers
         ├── BackendTimeoutError         no answer in time
@@ -126,6 +127,19 @@ class UnreadableDocumentError(CallerError):
     """The bytes of a file cannot be turned into text."""
 
     kind = "unreadable_document"
+
+
+class UnknownSessionError(CallerError):
+    """No lookup of the session `session_id` is recorded."""
+
+    kind = "unknown_session"
+
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
+        super().__init__(
+            f"no lookup of session {session_id!r} is recorded: give the lookups that id "
+            "(session_id, or `lookup --session`), or check whether their records were pruned"
+        )
 
 
 class BackendError(EvidenceLookupError):

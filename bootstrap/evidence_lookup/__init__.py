@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from evidence_lookup.application.ingest_report import IngestReport
     from evidence_lookup.domain.errors import EvidenceLookupError
     from evidence_lookup.domain.evidence import EvidenceBlock
+    from evidence_lookup.domain.evidence_guard import EvidenceGuard, GuardReport
     from evidence_lookup.domain.filters import Scope
     from evidence_lookup.domain.hit import SearchMode
     from evidence_lookup.domain.record import ToolInvocation
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EvidenceBlock",
+    "EvidenceGuard",
     "EvidenceLookupError",
     "EvidenceStatus",
+    "GuardReport",
     "IngestReport",
     "KnowledgeBase",
     "LookupResult",
@@ -44,8 +47,10 @@ __all__ = [
 
 _HOME = {
     "EvidenceBlock": "domain.evidence",
+    "EvidenceGuard": "domain.evidence_guard",
     "EvidenceLookupError": "domain.errors",
     "EvidenceStatus": "domain.status",
+    "GuardReport": "domain.evidence_guard",
     "IngestReport": "application.ingest_report",
     "LookupResult": "domain.result",
     "Scope": "domain.filters",

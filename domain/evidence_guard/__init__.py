@@ -1,6 +1,10 @@
 """The evidence guard: are an answer's references and quotes real? (R39)"""
 
-from evidence_lookup.domain.evidence_guard.excerpts import Excerpt, returned_excerpts
+from evidence_lookup.domain.evidence_guard.excerpts import (
+    Excerpt,
+    recorded_excerpt,
+    returned_excerpts,
+)
 from evidence_lookup.domain.evidence_guard.guard import EvidenceGuard
 from evidence_lookup.domain.evidence_guard.report import (
     GuardReport,
@@ -18,5 +22,6 @@ __all__ = [
     "QuoteState",
     "ReferenceFinding",
     "ReferenceVerdict",
+    "recorded_excerpt",
     "returned_excerpts",
 ]

@@ -32,13 +32,12 @@ def answer_parts(answer: Json, known: KnownKeys) -> list[Part]:
         value = parsed
     if not isinstance(value, Mapping | list | tuple):
         raise CallerError(f"answer must be a text, a dict or a list, not {type(answer).__name__}")
-    if items := as_list(value):
-        if all(isinstance(one, str | int) for one in items):
-            texts = [str(one) for one in items]
-            if any(is_key(one, known) for one in texts) or not any(
-                len(one.split()) > 1 for one in texts
-            ):
-                return [StructuredCitation(f"$[{i}]", (one,)) for i, one in enumerate(texts)]
+    items = as_list(value)
+    if items and all(isinstance(one, str | int) for one in items):
+        texts = [str(one) for one in items]
+        looks_like_ids = any(is_key(one, known) for one in texts)
+        if looks_like_ids or all(len(one.split()) == 1 for one in texts):
+            return [StructuredCitation(f"$[{i}]", (one,)) for i, one in enumerate(texts)]
     return list(_whole_keys(parts_of(value), known))
 
 

@@ -17,7 +17,11 @@ from evidence_lookup.domain.evidence_guard.reference import Reference
 from evidence_lookup.domain.evidence_guard.text_units import Unit
 
 _BETWEEN_NEIGHBOURS = re.compile(r"[\s,，;；、&()]*(?:and|und|和|与|及)?\s*")
-_SENTENCE_END = re.compile(r"[.!?][\"”’)\]]*\s+[^a-z\s]|[。！？][」』”]*\s*\w|\n\s*\n")
+_NO_ABBREVIATION = r"(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\bvs)(?<!\bno)"
+_SENTENCE_BEGINS = re.compile(
+    rf"{_NO_ABBREVIATION}[.!?][\"”’)\]]*\s+[\"“„«「『(]?[^\Wa-z_]|[。！？][」』”]*\s*\w|\n\s*\n"
+)
+_SENTENCE_ENDS = re.compile(rf"{_NO_ABBREVIATION}[.!?][\"”’)\]]*\s|[。！？]|\n\s*\n")
 _BEFORE_CREDIT = re.compile(r"\s*(?:[-–—―*_]*\s*)(?:\w{1,12}\s*[:：]\s*)?[\[(（【*_`]*")
 _INTRODUCES = re.compile(r"[\s.,*_)\]]*(?:[^\n]{0,40}[:：])?\s*")
 _FARTHEST = 400  # characters between a quotation and a reference beside it
@@ -95,7 +99,7 @@ def _after(
         credit = _BEFORE_CREDIT.match(text, quotation.end)
         if credit is None or credit.end() < start:
             return ()
-    elif start >= unit.end or _SENTENCE_END.search(text, quotation.inner_end - 1, start + 1):
+    elif start >= unit.end or _SENTENCE_BEGINS.search(text, quotation.inner_end - 1, start):
         return ()
     return tuple(_cluster(text, references, index, 1))
 
@@ -111,7 +115,7 @@ def _before(
     if quotation.is_block:
         if not _INTRODUCES.fullmatch(text, end, quotation.start):
             return ()
-    elif end <= unit.start or _SENTENCE_END.search(text, end, quotation.start + 1):
+    elif end <= unit.start or _SENTENCE_ENDS.search(text, end, quotation.start):
         return ()
     return tuple(reversed(_cluster(text, references, index, -1)))
 

@@ -107,9 +107,11 @@ class BracketedReferences:
         key = next((one for one in keys if one is not None), None)
         lead = grammar.NAMED_LEAD_IN.match(text, position, end)
         start = starts[keys.index(key)] if key else lead.end() if lead else position
+        if key is None and CHUNK_MARK.match(text, start):
+            start = position
         written = text[start:end].strip()
-        if key is None and (not written or CHUNK_MARK.match(written)):
-            return None
+        if key is None and CHUNK_MARK.match(written):
+            return None  # no document: at most a position
         return named(written, key, (start, end), _outer(group))
 
     def _item_end(self, position: int, number: int, group: Group) -> int | None:
@@ -126,8 +128,9 @@ class BracketedReferences:
 
     def _position(self, position: int, group: Group) -> Reference | None:
         end = min(group.end, position + grammar.LONGEST_POSITIONS)
-        found = grammar.POSITION.match(self._text[position:end])
-        return _positional(found.group(), position, group) if found else None
+        content = self._text[position:end].lstrip()
+        found = grammar.POSITION.match(content)
+        return _positional(found.group(), end - len(content), group) if found else None
 
     def _other_keys(self, position: int, group: Group) -> Iterator[Reference]:
         while (found := grammar.OTHER_ITEM.match(self._text, position, group.end)) is not None:
@@ -190,5 +193,7 @@ def _can_be_citation(text: str, start: int, end: int, content: str) -> bool:
     numbers = grammar.NUMBER.findall(content)
     if len(numbers) > 1 and int(numbers[0]) == 0:
         return False
-    is_attached = before in ("]", ")", "_") or (before.isalnum() and not is_cjk(before))
+    if before == "]":
+        return False
+    is_attached = before in (")", "_") or (before.isalnum() and not is_cjk(before))
     return not is_attached or grammar.SENTENCE_END_FOLLOWS.match(text, end + 1) is not None

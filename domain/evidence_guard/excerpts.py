@@ -44,18 +44,19 @@ def returned_excerpts(results: Iterable[LookupResult | ToolInvocation]) -> dict[
     return {key: list(each) for key, each in excerpts.items()}
 
 
+def recorded_excerpt(block: EvidenceSummary) -> Excerpt:
+    """What a record holds of a block's content."""
+    # A preview has its white space collapsed, which makes it shorter, never longer.
+    return Excerpt(block.preview, is_whole=block.content_length <= len(block.preview))
+
+
 def _excerpts_of(result: object) -> list[tuple[str, Excerpt]]:
     if isinstance(result, LookupResult):
         return [(block.evidence_key, Excerpt(block.content)) for block in result.evidence_blocks]
     if isinstance(result, ToolInvocation):
         blocks = result.retrieval_details.evidence_blocks
-        return [(block.evidence_key, _of_summary(block)) for block in blocks]
+        return [(block.evidence_key, recorded_excerpt(block)) for block in blocks]
     raise CallerError(
         "results must be lookup results or their records (LookupResult, ToolInvocation), "
         f"not {type(result).__name__}"
     )
-
-
-def _of_summary(block: EvidenceSummary) -> Excerpt:
-    # A preview has its white space collapsed, which makes it shorter, never longer.
-    return Excerpt(block.preview, is_whole=block.content_length <= len(block.preview))

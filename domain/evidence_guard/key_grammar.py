@@ -52,7 +52,9 @@ NAMED_LEAD_IN = re.compile(rf"{_WRAPPERS}(?:(?:{_NAMES})\s*[:：=]\s*)?{_WRAPPER
 ITEM_END = re.compile(rf"{_WRAPPERS}(?={_SEPARATOR}|{_CLOSER})")
 """After a whole reference: a separator or the closing bracket."""
 
-SEPARATOR = re.compile(rf"{_WRAPPERS}{_SEPARATOR}{_WRAPPERS}")
+SEPARATOR = re.compile(rf"{_WRAPPERS}{_SEPARATOR}")
+
+SPACE = re.compile(r"\s?(\s{0,20})")
 
 NOTE = re.compile(r"\s*[:：,，;；|(（]|\s+(?![-–])")
 """What begins a note after a returned key: ``[guide#chunk-3, lines 5 to 9]``."""

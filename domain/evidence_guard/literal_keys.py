@@ -30,10 +30,13 @@ def literal_spans(text: str, known: KnownKeys) -> list[tuple[int, int]]:
 def item_starts(text: str, position: int) -> Iterator[int]:
     """Where the key of an item at *position* may begin: at once, or behind what stands before."""
     yield position
-    wrappers = grammar.WRAPPERS.match(text, position)
-    start = wrappers.end() if wrappers else position
-    if start > position:
-        yield start
+    start = position
+    for pattern in (grammar.SPACE, grammar.WRAPPERS):
+        matched = pattern.match(text, position)
+        for end in () if matched is None else (*matched.span(matched.lastindex or 0),):
+            if end > start:
+                start = end
+                yield end
     if text[start : start + 1].isalpha():
         lead = grammar.LEAD_IN.match(text, start)
         if lead is not None and lead.end() > start:

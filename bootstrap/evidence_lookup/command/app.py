@@ -8,6 +8,7 @@ import typer
 
 from evidence_lookup.command.compare_command import compare
 from evidence_lookup.command.explain_command import explain
+from evidence_lookup.command.guard_command import guard
 from evidence_lookup.command.migrate_command import migrate
 from evidence_lookup.command.options import (
     ChunkScope,
@@ -170,6 +171,10 @@ app.command(
     epilog="Examples:  evidence-lookup explain 'disk full' --key runbooks/disk.md#chunk-3  ·  "
     "evidence-lookup explain --trace 0199… --key runbooks/disk.md#chunk-3 --json"
 )(explain)
+app.command(
+    epilog="Examples:  evidence-lookup guard ANSWER.md --session chat-7  ·  "
+    "agent-answer | evidence-lookup guard - --session chat-7 --scope tenant=acme --json"
+)(guard)
 trace_app.command(
     "list",
     epilog="Examples:  evidence-lookup trace list --limit 5  ·  "

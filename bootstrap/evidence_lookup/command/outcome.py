@@ -16,7 +16,8 @@ class ExitCode(IntEnum):
     """Done; for a lookup: evidence was found."""
     NOTHING_FOUND = 1
     """A lookup found no evidence, a trace is unknown, a strict ingest skipped files, a replay had
-    nothing to run or changed more than allowed, or a person said no."""
+    nothing to run or changed more than allowed, the guard found a wrong reference or quote, or a
+    person said no."""
     WRONG_INPUT = 2
     """An argument or a setting is wrong; the message says which, and how to mend it."""
     UNAVAILABLE = 3
