@@ -9,7 +9,11 @@ from psycopg.abc import PQGen
 from psycopg.pq import TransactionStatus
 from psycopg.rows import TupleRow
 
-from evidence_lookup.adapters.postgres.conninfo import connection_parameters, place
+from evidence_lookup.adapters.postgres.conninfo import (
+    connection_parameters,
+    milliseconds,
+    place,
+)
 from evidence_lookup.adapters.postgres.settings import PostgresSettings
 from evidence_lookup.domain.errors import BackendTimeoutError
 
@@ -80,7 +84,7 @@ async def connect(
     with anyio.move_on_after(settings.connect_timeout_seconds):
         connection = await Connection.connect(autocommit=True, **parameters)
         try:
-            await connection.execute(_SESSION, {"limit": f"{round(seconds * 1000)}ms"})
+            await connection.execute(_SESSION, {"limit": f"{milliseconds(seconds)}ms"})
         except BaseException:
             connection.discard()
             raise

@@ -39,10 +39,15 @@ def connection_parameters(settings: PostgresSettings) -> dict[str, Any]:
     return {
         "fallback_application_name": "evidence-lookup",
         **_KEEPALIVES,
-        "tcp_user_timeout": round(settings.timeout_seconds * 1000),
+        "tcp_user_timeout": milliseconds(settings.timeout_seconds),
         **given,
         "client_encoding": "utf8",
     }
+
+
+def milliseconds(seconds: float) -> int:
+    """*seconds* as the server's and libpq's limits take them, where 0 would be no limit."""
+    return int(min(max(seconds * 1000, 1), 2**31 - 1))
 
 
 def place(settings: PostgresSettings) -> str:

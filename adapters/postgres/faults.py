@@ -28,7 +28,7 @@ _CONNECTION_CLASS = "08"
 _READ_ONLY = "25006"
 _WHO = {"28000", "28P01", "3D000", "42501"}
 
-# A refused connection carries no code; these are said by servers in English, others are guessed.
+# A refused connection carries no code, only words, which are English or the server's own language.
 _SAID_NOT_NOW = ("starting up", "shutting down", "recovery mode", "not yet accepting", "too many",
                  "connection slots", "not accepting connections")  # fmt: skip
 _SAID_UNTRUSTED = ("SSL", "certificate", "GSSAPI")
@@ -96,12 +96,18 @@ def _not_connected(error: psycopg.Error, where: str, text: str) -> BackendError:
             return BackendFailedError(
                 f"{where} and this user do not agree on encryption (sslmode, sslrootcert): {text}"
             )
-        if any(word in text for word in _SAID_REFUSED):
+        if _was_asked_for_password(error) or any(word in text for word in _SAID_REFUSED):
             return BackendFailedError(
                 f"{where} does not let this user into this database, check user, password and "
                 f"database: {text}"
             )
     return BackendUnavailableError(f"{where} does not answer: {text}")
+
+
+def _was_asked_for_password(error: psycopg.Error) -> bool:
+    """Whether the server came as far as that: one that cannot serve now does not."""
+    connection = error.pgconn
+    return connection is not None and (connection.used_password or connection.needs_password)
 
 
 def _line(text: str, limit: int = _MAX_TEXT) -> str:

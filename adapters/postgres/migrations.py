@@ -107,7 +107,7 @@ async def _on_own_connection(
     from evidence_lookup.adapters.postgres.faults import translated
 
     try:
-        with translated(settings), anyio.fail_after(_SECONDS):
+        with anyio.fail_after(_SECONDS), translated(settings):
             connection = await connect(settings, statement_seconds=_SECONDS)
             try:
                 return await work(connection)

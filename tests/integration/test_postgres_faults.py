@@ -82,7 +82,7 @@ async def test_a_refused_user_or_database_is_told_by_the_setting(
     [
         "",
         " ",
-        f"postgresql://user:a {_SECRET}@host/database",
+        f"postgresql://user:100%{_SECRET}@host/database",
         f"postgresql://user:a/{_SECRET}@host/database",
         f"postgresql://user:1/{_SECRET}@host/database",
         f"postgresql://user:a@{_SECRET}@host/database",
@@ -127,6 +127,17 @@ async def test_a_full_server_is_unavailable_for_a_while(
                 await PostgresTraces(postgres).recent(limit=1)
         finally:
             connection.execute(sql.SQL("DROP ROLE {}").format(user))
+
+
+@pytest.mark.parametrize("seconds", [1e-6, 1e12])
+async def test_any_time_can_be_set(tables: PostgresSettings, seconds: float) -> None:
+    """The shortest is over at once, and is not taken for no limit; the longest is one."""
+    traces = PostgresTraces(evolve(tables, timeout_seconds=seconds))
+    if seconds < 1:
+        await _fails(traces.get, "a")
+    else:
+        assert await traces.get("nothing") is None
+    await traces.aclose()
 
 
 async def test_a_standby_cannot_be_written(tables: PostgresSettings) -> None:

@@ -118,6 +118,24 @@ async def test_before_the_migration_all_say_what_to_run(
     await catalogue.aclose()
 
 
+async def test_a_database_that_cannot_hold_every_text_is_refused(
+    postgres: PostgresSettings, postgres_server: Server
+) -> None:
+    """Another encoding than UTF-8 is told before any table is made."""
+    name = f"{postgres.schema}_latin"
+    theirs = evolve(postgres, url=make_conninfo(postgres.url, dbname=name))
+    database = sql.Identifier(name)
+    made = "CREATE DATABASE {} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"
+    with superuser(postgres_server) as connection:
+        connection.execute(sql.SQL(made).format(database))
+        try:
+            with pytest.raises(BackendFailedError, match="encoding LATIN1"):
+                await migrate(theirs)
+            assert (await migration_status(theirs)).before == 0
+        finally:
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(database))
+
+
 async def test_many_migrate_a_new_schema_at_once(postgres: PostgresSettings) -> None:
     """Of tasks and processes on one new schema one makes the tables, and none fails."""
     found: list[int] = []
