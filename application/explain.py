@@ -113,7 +113,11 @@ class Explain:
                     return Absence(excluded_by=excluded_by)
                 if document.is_complete and index >= document.chunk_count:
                     return Absence(document, beyond_document=True)
-        absence = Absence(document, error=trace_error(failure) if failure else None)
+        absence = Absence(
+            document,
+            is_of_document=parsed is not None,
+            error=trace_error(failure) if failure else None,
+        )
         try:
             with guarded(deadline=deadline):
                 capabilities = await self.lookup.retriever.readiness.capabilities()
@@ -144,8 +148,7 @@ async def _main(
     filtered = await deep.standing(request)
     if document is not None or filtered.rank is not None or filtered.error is not None:
         return filtered
-    unfiltered = await deep.standing(without)
-    return filtered if unfiltered.rank is None else unfiltered
+    return await deep.standing(without)
 
 
 async def _others(

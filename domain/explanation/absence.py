@@ -27,14 +27,16 @@ _OF_CHUNKS = frozenset(
 class Absence:
     """What is known of a chunk that the selected attempt did not list.
 
-    `document` is what the catalogue has of its document, `excluded_by` the names of the scope's
-    values that exclude that; then nothing else is known, as nothing else may be told. `main` is its
-    standing in the lookup's own mode, `others` those in the modes of which that is made or beside
-    it. `meant` are documents in scope that an unknown one may mean. `error` says why catalogue or
-    backend could not be asked.
+    `document` is what the catalogue has of its document; `is_of_document` is off for a key of a
+    store's own id, which names none. `excluded_by` are the names of the scope's values that exclude
+    the document; then nothing else is known, as nothing else may be told. `beyond_document` says
+    that the document ends before the chunk. `main` is the chunk's standing in the lookup's own
+    mode, `others` those in the modes of which that is made, or beside it. `meant` are documents in
+    scope that an unknown one may mean. `error` says why catalogue or backend could not be asked.
     """
 
     document: CatalogueEntry | None = None
+    is_of_document: bool = True
     excluded_by: tuple[str, ...] = ()
     beyond_document: bool = False
     main: Standing | None = None
@@ -155,31 +157,23 @@ def _other_category(attempt: Attempt, category: str | None, run: Run, absence: A
 
 
 def _is_nowhere(absence: Absence) -> bool:
-    """Whether a list of every chunk in scope lacks it, or all lists do and the catalogue too."""
-    standings = absence.standings
-    if not standings or any(one.error for one in standings) or absence.error:
-        return False
-    dense = [one for one in standings if one.mode is not SearchMode.KEYWORD]
-    return any(one.is_whole for one in dense) or (absence.document is None and bool(dense))
+    """Whether a list of every chunk in scope lacks it; a list of words holds what shares some."""
+    return any(one.is_whole and one.mode is not SearchMode.KEYWORD for one in absence.standings)
 
 
 def _nowhere(run: Run, absence: Absence) -> str:
     within = f" in the scope ({', '.join(run.scope)})" if run.scope else ""
-    depth = max(one.depth for one in absence.standings)
-    whole = any(one.is_whole for one in absence.standings)
-    where = (
-        f"the index has no such chunk{within}"
-        if whole
-        else (f"no search to rank {depth}{within} finds it")
-    )
-    if absence.document is None:
-        meant = [one.doc_id for one in absence.meant]
-        told = f" Was a chunk of {listed(meant, 'or')} meant?" if meant else ""
-        return f"The catalogue does not know its document, and {where}.{told}"
-    return (
-        f"The catalogue knows its document, but {where}: ingest it again "
-        "(`evidence-lookup ingest --rebuild`)."
-    )
+    where = f"the index has no such chunk{within}"
+    if absence.document is not None:
+        return (
+            f"The catalogue knows its document, but {where}: ingest it again "
+            "(`evidence-lookup ingest --rebuild`)."
+        )
+    if not absence.is_of_document or absence.error is not None:
+        return f"{where[0].upper()}{where[1:]}."
+    meant = [one.doc_id for one in absence.meant]
+    told = f" Was a chunk of {listed(meant, 'or')} meant?" if meant else ""
+    return f"The catalogue does not know its document, and {where}.{told}"
 
 
 def _not_retrieved(explanation: Explanation, attempt: Attempt, absence: Absence) -> str:
@@ -196,6 +190,8 @@ def _not_retrieved(explanation: Explanation, attempt: Attempt, absence: Absence)
             f"Not among the {attempt.top_k} hits that were asked for (rag.retrieve-k), though a "
             f"search of {main.depth} has it at rank {main.rank}."
         )
+    if found is None and absence.is_of_document and absence.document is None and not absence.error:
+        told += " The catalogue does not know its document."
     if main is not None and main.rank is not None and main.mode is SearchMode.HYBRID:
         told += f" Fused ranks move with the depth; that search asked for {main.depth} hits."
     for one in absence.others:

@@ -313,6 +313,9 @@ def test_R58_a_chunk_beyond_the_deepest_search_is_beyond_that_rank() -> None:
     told = absent(Absence(ENTRY, main=deepest))
     assert (told.stage, told.rank) == (Stage.NOT_RETRIEVED, None)
     assert "Beyond rank 1000 of the dense list" in told.message
+    foreign = absent(Absence(main=deepest))
+    assert foreign.stage is Stage.NOT_RETRIEVED
+    assert "The catalogue does not know its document." in foreign.message
     failed = absent(Absence(main=evolve(deepest, error=TraceError("timeout", "too late"))))
     assert failed.stage is Stage.NOT_RETRIEVED
     assert "timeout: too late" in failed.message
@@ -358,6 +361,10 @@ def test_R58_what_is_not_indexed_is_told_by_the_catalogue_and_the_index() -> Non
     lost = absent(Absence(ENTRY, main=nowhere))
     assert lost.stage is Stage.NOT_INDEXED
     assert "--rebuild" in lost.message
+    own_id = absent(Absence(is_of_document=False, main=nowhere), key="vector:7")
+    assert own_id.message == "The index has no such chunk."
+    unread = absent(Absence(main=nowhere, error=TraceError("storage", "unreadable")))
+    assert unread.message == "The index has no such chunk."
     scoped = absent(Absence(main=nowhere), scope=("tenant",))
     assert "in the scope (tenant)" in scoped.message
 
