@@ -26,7 +26,7 @@ def bare_references(
         floor = max(done, taken[index][1] if index >= 0 else 0)
         reference = _literal(text, known, mark, floor) or _run(text, known, mark, floor)
         done = reference.outer_end
-        if not CHUNK_MARK.match(reference.written):
+        if not CHUNK_MARK.fullmatch(reference.written):
             yield reference
 
 
@@ -34,7 +34,7 @@ def _literal(text: str, known: KnownKeys, mark: Match[str], floor: int) -> Refer
     """The longest returned key that ends with *mark* and stands apart from what is around it."""
     tail = grammar.BARE_RUN.match(text, mark.end(), mark.end() + _SEEN_BEHIND)
     rest = tail.group().strip(grammar.FOOT) if tail else ""
-    if rest and not is_cjk(rest[0]):
+    if rest and rest[0] not in "'’" and not is_cjk(rest[0]):
         return None
     for key in known.ending_with(text, mark):
         start = mark.end() - len(key)

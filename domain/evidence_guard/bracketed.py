@@ -107,10 +107,10 @@ class BracketedReferences:
         key = next((one for one in keys if one is not None), None)
         lead = grammar.NAMED_LEAD_IN.match(text, position, end)
         start = starts[keys.index(key)] if key else lead.end() if lead else position
-        if key is None and CHUNK_MARK.match(text, start):
+        if key is None and CHUNK_MARK.fullmatch(text, start, end):
             start = position
         written = text[start:end].strip()
-        if key is None and CHUNK_MARK.match(written):
+        if key is None and CHUNK_MARK.fullmatch(written):
             return None  # no document: at most a position
         return named(written, key, (start, end), _outer(group))
 
