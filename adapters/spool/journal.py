@@ -130,8 +130,6 @@ class Journal:
         with self._disk, mapped(self.folder):
             with self._state:
                 begin, start, end = segment.delivered, segment.start, segment.end
-                if segment.cached:
-                    end = segment.cached[0].start
             if begin >= end or not segment.is_open:
                 return None
             found = read_frames(segment.fd, begin - start, end - start, most=BATCH)

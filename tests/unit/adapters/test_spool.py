@@ -131,6 +131,20 @@ async def test_R49_two_hundred_tasks_record_at_once(store: Store, tmp_path: Path
     await spool.aclose()
 
 
+async def test_R49_under_load_records_are_delivered_in_batches(
+    store: Store, tmp_path: Path
+) -> None:
+    """The first goes at once; those that follow soon after gather, and go together."""
+    spool = SpooledTraces(store, tmp_path, max_bytes=2**26, linger_seconds=2.0)
+    await spool.record([invocation("first")])
+    await until(partial(has_delivered, spool, 1))
+    for one in ids(20):
+        await spool.record([invocation(one)])
+    await until(partial(has_delivered, spool, 21))
+    assert store.batches == [1, 20]
+    await spool.aclose()
+
+
 @pytest.mark.parametrize("fault", ["down", "hangs", "missing", "refuses all"])
 async def test_R49_an_outage_costs_no_record(
     store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture, fault: str
