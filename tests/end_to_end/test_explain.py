@@ -73,7 +73,7 @@ def test_R58_the_stage_is_the_one_that_the_answer_shows(
 def test_R58_a_record_tells_the_same_stage_and_nothing_is_run(
     answer: dict[str, Any], keys: dict[str, str], folder: Path
 ) -> None:
-    """`--trace` needs no index and writes nothing: readable, and as JSON."""
+    """`--trace` writes nothing: readable, in an encoding without marks too, and as JSON."""
     id_ = answer["invocation_id"]
     known = ("explain", "--trace", id_, "--key", keys["return_n"])
     told = json.loads(run(*known, "--json", folder=folder, variables=MEMORY).stdout)
@@ -82,6 +82,8 @@ def test_R58_a_record_tells_the_same_stage_and_nothing_is_run(
     assert out.startswith(f"return_n  {keys['return_n']}\n")
     assert "rag.return-n would have to be" in out
     assert [line.split()[0] for line in out.splitlines()[-8:]] == ["✓"] * 6 + ["✗", "·"]
+    plain = run(*known, folder=folder, variables={**MEMORY, "PYTHONIOENCODING": "ascii"}).stdout
+    assert plain.splitlines()[-1].split() == ["?", "context", "budget"]
     listed = json.loads(run("trace", "list", "--json", folder=folder, variables=MEMORY).stdout)
     assert [one["id"] for one in listed] == [id_]
 
