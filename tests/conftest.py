@@ -3,39 +3,29 @@
 from pathlib import Path
 
 import pytest
+from tests.workers import ByServer, place
+from xdist.remote import Producer  # pyright: ignore[reportMissingTypeStubs]
 
 from evidence_lookup.adapters.local_embedder import LocalEmbedder
 
-SERVERS = ("milvus", "elasticsearch", "postgres")
 
-
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """None for named files or tests: they run here, where a debugger and prints work."""
     is_named = any("::" in name or name.endswith(".py") for name in config.args)
     return 0 if is_named else None
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByServer | None:
+    """The project's own, unless the command line chooses another."""
+    return ByServer(config, log) if config.getoption("dist") == "loadfile" else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Give all tests on one kind of server to one worker, and those of a module to one.
-
-    So a server is started once, its faults meet no other tests, and modules keep their fixtures.
-    Those on servers come first: they take longest.
-    """
-    if not hasattr(config, "workerinput"):
-        return
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            fixtures: list[str] = getattr(item, "fixturenames", [])
-            groups = [name for name in SERVERS if f"{name}_server" in fixtures]
-            item.add_marker(pytest.mark.xdist_group([*groups, item.path.stem][0]))
-    items.sort(key=_place)
-
-
-def _place(item: pytest.Item) -> int:
-    mark = item.get_closest_marker("xdist_group")
-    group = mark.args[0] if mark else ""
-    return SERVERS.index(group) if group in SERVERS else len(SERVERS)
+    """Workers begin with what takes longest."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: place(item.nodeid))
 
 
 @pytest.fixture

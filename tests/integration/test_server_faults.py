@@ -48,9 +48,7 @@ class Answered:
         return self.ended - self.began
 
 
-@pytest.fixture(
-    scope="module", params=[pytest.param(one, marks=pytest.mark.xdist_group(one)) for one in STORES]
-)
+@pytest.fixture(scope="module", params=STORES)
 def store(request: pytest.FixtureRequest) -> Store:
     """Where the knowledge is kept."""
     chosen: Store = request.param
