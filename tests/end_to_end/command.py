@@ -9,6 +9,13 @@ from types import MappingProxyType
 
 HANDBOOK = Path(__file__).parents[1] / "data" / "handbook"
 COMMAND = Path(sys.executable).with_name("evidence-lookup")
+# A busy machine takes longer than people wait.
+PATIENCE = {
+    "EVIDENCE_LOOKUP_MILVUS_TIMEOUT_SECONDS": "60",
+    "EVIDENCE_LOOKUP_RAG_DEADLINE_SECONDS": "120",
+    "EVIDENCE_LOOKUP_VECTOR_STORE_TIMEOUT_SECONDS": "60",
+    "EVIDENCE_LOOKUP_TRACE_TIMEOUT_SECONDS": "30",
+}
 
 
 def run(
@@ -22,7 +29,7 @@ def run(
     done = subprocess.run(
         [COMMAND, *map(str, arguments)],
         cwd=folder,
-        env={**environment, "COLUMNS": "100", **variables},
+        env={**environment, "COLUMNS": "100", **PATIENCE, **variables},
         capture_output=True,
         text=True,
         encoding="utf-8",

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from tests.end_to_end.command import HANDBOOK, run
 
+# The embedder that starts at once: what it is does not matter here.
+MEMORY = {"EVIDENCE_LOOKUP_EMBEDDER_KIND": "memory"}
+
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
@@ -27,18 +30,14 @@ def test_a_full_disk_ends_an_ingest_in_one_line_and_can_be_taken_up_again(
     small_disk: Path, tmp_path: Path
 ) -> None:
     """The disk runs full in the middle; with room again the same command completes."""
-    data = ("--data-dir", small_disk / "data")
-    full = run("ingest", HANDBOOK / "databases", *data, folder=tmp_path, code=3)
+    ingest = ("ingest", HANDBOOK / "databases", "--data-dir", small_disk / "data")
+    full = run(*ingest, folder=tmp_path, code=3, variables=MEMORY)
     assert len(full.stderr.strip().splitlines()) == 1
     assert "is full" in full.stderr
     subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
-    report = json.loads(
-        run("ingest", HANDBOOK / "databases", *data, "--json", folder=tmp_path).stdout
-    )
+    report = json.loads(run(*ingest, "--json", folder=tmp_path, variables=MEMORY).stdout)
     assert len(report["added"]) == 5
-    again = json.loads(
-        run("ingest", HANDBOOK / "databases", *data, "--json", folder=tmp_path).stdout
-    )
+    again = json.loads(run(*ingest, "--json", folder=tmp_path, variables=MEMORY).stdout)
     assert len(again["unchanged"]) == 5
 
 
@@ -61,14 +60,14 @@ def test_files_that_are_no_documents_are_skipped_by_name(tmp_path: Path) -> None
     (docs / "chinese.md").write_bytes(
         "# 水壶\n\n水壶用醋来除水垢，每个月做一次。\n".encode("gb18030")
     )
-    report = json.loads(run("ingest", docs, "--json", folder=tmp_path).stdout)
+    report = json.loads(run("ingest", docs, "--json", folder=tmp_path, variables=MEMORY).stdout)
     assert report["added"] == ["chinese.md", "good.md"]
     reasons = {one["source"]: one["reason"] for one in report["skipped"]}
     assert set(reasons) == {"binary.md", "empty.md", "huge.md"}
     assert "max-file-bytes" in reasons["huge.md"]
     assert "binary" in reasons["binary.md"]
     assert any("chinese.md" in w and "gb18030" in w.lower() for w in report["warnings"])
-    run("ingest", docs, "--strict", folder=tmp_path, code=1)
+    run("ingest", docs, "--strict", folder=tmp_path, code=1, variables=MEMORY)
 
 
 def test_a_second_process_is_told_that_the_database_is_held(tmp_path: Path) -> None:

@@ -9,11 +9,17 @@ from typing import Any
 import pytest
 from tests.end_to_end.command import COMMAND, HANDBOOK, run
 
+MEMORY = '[embedder]\nkind = "memory"\n'
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A working folder whose data folder holds the handbook."""
+    """A working folder whose data folder holds the handbook, by the embedder that starts at once.
+
+    The default one is loaded where it matters: in `--docs`, a change of embedder, and the README.
+    """
     folder = tmp_path_factory.mktemp("work")
+    (folder / "evidence-lookup.toml").write_text(MEMORY)
     run("ingest", HANDBOOK, folder=folder)
     return folder
 
@@ -87,6 +93,7 @@ def test_a_second_ingest_finds_nothing_to_do(folder: Path) -> None:
 
 def test_bad_front_matter_is_a_warning_that_names_the_file(tmp_path: Path) -> None:
     """The file whose YAML is wrong is ingested all the same."""
+    (tmp_path / "evidence-lookup.toml").write_text(MEMORY)
     report = json.loads(run("ingest", HANDBOOK / "payments", "--json", folder=tmp_path).stdout)
     assert "gateway-timeouts.md" in report["added"]
     assert [w for w in report["warnings"] if "gateway-timeouts.md" in w]

@@ -16,7 +16,7 @@ from evidence_lookup.domain.errors import (
     ScopeError,
 )
 
-SHORT = evolve(RULES, deadline_seconds=0.05)
+SHORT = evolve(RULES, deadline_seconds=0.5)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def hanging_embedder() -> Bench:
 @pytest.mark.parametrize("one", [hanging_search(), hanging_probe(), hanging_embedder()])
 async def test_a_part_that_hangs_ends_at_the_deadline(one: Bench) -> None:
     """The answer comes at the deadline: unavailable, for want of time."""
-    with anyio.fail_after(2):
+    with anyio.fail_after(10):
         result, error = await one.lookup.lookup("redis")
     assert (result.evidence_status, result.retrieval_trace.reason) == ("unavailable", "timeout")
     assert isinstance(error, BackendTimeoutError)
