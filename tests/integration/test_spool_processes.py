@@ -16,7 +16,7 @@ from evidence_lookup.adapters.sqlite import SqliteTraces
 from evidence_lookup.domain.record import ToolInvocation
 
 HOST = Path(__file__).with_name("spool_host.py")
-ENOUGH_SECONDS = 60.0
+ENOUGH_SECONDS = 120.0
 
 
 class Counting:
@@ -149,6 +149,10 @@ async def main():
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
     store = Store()
     spool = SpooledTraces(store, Path(sys.argv[1]), max_bytes=2**26)
+    try:
+        await spool.record([invocation(f"many {number}") for number in range(30)])
+    except StorageError:
+        pass
     kept = []
     for number in range(30):
         try:
@@ -159,8 +163,10 @@ async def main():
     status = await spool.status()
     assert (status.pending, status.damaged) == (len(kept), 0), status
     assert 0 < len(kept) < 30, kept
+    await spool.aclose()
     store.is_down = False
     assert await spool.settled(timeout_seconds=60)
+    assert (await spool.status()).damaged == 0
     await spool.record([invocation("later")])
     assert await spool.settled(timeout_seconds=60)
     assert {one.id for one in await store.recent(limit=99)} == {*kept, "later"}
