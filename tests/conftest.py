@@ -1,10 +1,10 @@
 """What every test shares, and how the tests are shared among workers."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.workers import ByServer, place
-from xdist.remote import Producer  # pyright: ignore[reportMissingTypeStubs]
 
 from evidence_lookup.adapters.local_embedder import LocalEmbedder
 
@@ -17,7 +17,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByServer | None:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByServer | None:
     """The project's own, unless the command line chooses another."""
     return ByServer(config, log) if config.getoption("dist") == "loadfile" else None
 

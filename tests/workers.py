@@ -8,7 +8,8 @@ they take longest.
 from functools import cache
 from pathlib import Path
 
-from xdist.scheduler import (  # pyright: ignore[reportMissingTypeStubs]
+# It ships no types that the checkers take.
+from xdist.scheduler import (  # type: ignore[import-untyped] # pyright: ignore[reportMissingTypeStubs]
     LoadFileScheduling,
 )
 
@@ -16,7 +17,7 @@ SERVERS = ("milvus", "elasticsearch", "postgres")
 _ROOT = Path(__file__).parents[1]
 
 
-class ByServer(LoadFileScheduling):
+class ByServer(LoadFileScheduling):  # type: ignore[misc]
     """Shares out by server, then by file."""
 
     def _split_scope(self, nodeid: str) -> str:

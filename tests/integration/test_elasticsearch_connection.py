@@ -25,6 +25,7 @@ from evidence_lookup.adapters.elasticsearch import (
     ElasticsearchSettings,
     client,
 )
+from evidence_lookup.adapters.elasticsearch.driver import load
 from evidence_lookup.adapters.elasticsearch.mapping import index_body
 from evidence_lookup.domain.errors import (
     BackendError,
@@ -384,7 +385,7 @@ async def test_modules_that_take_long_to_load(
     node: Node, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Opening the client ends in time too, for whoever opens it and for whoever waits for that."""
-    client.load()  # the true ones, for the search at the end
+    load()  # the true ones, for the search at the end
     monkeypatch.setattr(client, "load", lambda: time.sleep(3))
     knowledge = ElasticsearchKnowledge(ElasticsearchSettings(url, timeout_seconds=0.1))
     started = time.monotonic()
