@@ -431,6 +431,7 @@ async def test_R49_a_deleted_folder_is_made_again(store: Store, tmp_path: Path) 
         file.unlink()
     (tmp_path / "spool").rmdir()
     await spool.record([invocation("b")])
+    assert len(files(tmp_path / "spool")) == 1  # "b" survives the process again
     store.error = None
     assert await spool.settled(timeout_seconds=_SOON)
     await spool.record([invocation("c")])
