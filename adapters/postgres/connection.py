@@ -18,13 +18,13 @@ from evidence_lookup.adapters.postgres.settings import PostgresSettings
 from evidence_lookup.domain.errors import BackendTimeoutError
 
 T = TypeVar("T")
+# One plan for whatever values goes through the newest rows instead of the index of evidence keys.
 _SESSION = """
     SELECT set_config('TimeZone', 'UTC', false),
            set_config('statement_timeout', %(limit)s, false),
            set_config('idle_in_transaction_session_timeout', %(limit)s, false),
            set_config('plan_cache_mode', 'force_custom_plan', false)
 """
-# A plan for whatever values prefers the newest rows, one by one, to the index of evidence keys.
 
 
 class Connection(AsyncConnection[TupleRow]):

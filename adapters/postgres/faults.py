@@ -30,8 +30,9 @@ _WHO = {"28000", "28P01", "3D000", "42501"}
 
 # A refused connection carries no code, only words, which are English or the server's own language.
 _SAID_NOT_NOW = ("starting up", "shutting down", "recovery mode", "not yet accepting", "too many",
-                 "connection slots", "not accepting connections")  # fmt: skip
-_SAID_UNTRUSTED = ("SSL", "certificate", "GSSAPI")
+                 "connection slots", "not accepting connections", "closed the connection",
+                 "closed unexpectedly", "SSL SYSCALL", "unexpected eof")  # fmt: skip
+_SAID_UNTRUSTED = ("certificate", "support SSL", "SSL error", "no encryption", "GSSAPI")
 _SAID_REFUSED = ("FATAL", "password", "authentication", "pg_hba", "fe_sendauth", "SCRAM")
 
 
