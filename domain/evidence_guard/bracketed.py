@@ -36,6 +36,10 @@ class BracketedReferences:
                 if (inside := nesting.innermost(start)) is not None:
                     self._holds_key.add(inside)
         self._index = {self._pairs[n].start: n for n in self._marks.keys() | self._holds_key}
+        self._item_ends = {
+            number: [end for end in ends if self._ends_item(end, self._pairs[number])]
+            for number, ends in self._marks.items()
+        }
 
     def __iter__(self) -> Iterator[Reference]:
         """The references, group by group in order of the openers."""
@@ -115,16 +119,18 @@ class BracketedReferences:
         return named(written, key, (start, end), _outer(group))
 
     def _item_end(self, position: int, number: int, group: Group) -> int | None:
+        ends = self._item_ends.get(number, [])
+        if (index := bisect_left(ends, position)) < len(ends):
+            return ends[index]
         marks = self._marks.get(number, [])
-        first = bisect_left(marks, position)
-        for index in range(first, len(marks)):
-            if grammar.ITEM_END.match(self._text, marks[index], group.end + 1):
-                return marks[index]
-        if first == len(marks):
+        if (first := bisect_left(marks, position)) == len(marks):
             return None
         farthest = min(group.end, marks[first] + _SEEN_BEHIND)
         run = grammar.BARE_RUN.match(self._text, marks[first], farthest)
         return run.end() if run else marks[first]
+
+    def _ends_item(self, position: int, group: Group) -> bool:
+        return grammar.ITEM_END.match(self._text, position, group.end + 1) is not None
 
     def _position(self, position: int, group: Group) -> Reference | None:
         end = min(group.end, position + grammar.LONGEST_POSITIONS)

@@ -132,14 +132,15 @@ def test_R39_any_text_gives_a_report(answer: str, returned: set[str]) -> None:
     [
         "[", "[]", "[1]", "#chunk-1", "[a#chunk-1", "[a#chunk-1, ", "]", "`", "“", '"a b c" ',
         "> x\n",
-        "```json\n[]\n```\n", "x[1]", "[as ", "\n",
+        "```json\n[]\n```\n", "x[1]", "[as ", "\n", "b#chunk-1x, ",
     ],
 )  # fmt: skip
 def test_time_grows_as_the_text_does(text: str) -> None:
     """Eight times as much takes about eight times as long, and not sixty-four times."""
 
     def seconds(length: int) -> float:
-        answer = text * (length // len(text))
+        body = text * (length // len(text))
+        answer = f"[{body}]" if text.endswith(", ") else body
         began = time.process_time()
         check(answer, ["a#chunk-1", "guide#chunk-2"])
         return time.process_time() - began
