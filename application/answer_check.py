@@ -30,6 +30,8 @@ MOST_LOOKUPS = 10_000
 """Lookups of one session that are read, the newest."""
 
 _EXCERPT_CHANGED, _NO_HASH = "excerpt_changed", "no_hash"
+_UNAVAILABLE = EvidenceStatus.UNAVAILABLE.value
+_PATIENCE = 3  # queries in a row; of a backend that hangs each takes the whole deadline
 
 
 @frozen
@@ -38,11 +40,13 @@ class AnswerCheck:
 
     A record holds only the beginning of each excerpt. Where that does not settle a quote, the
     recorded queries that returned the excerpt are asked again, each once, and what comes back is
-    used only if its hash is the recorded one.
+    used only if its hash is the recorded one. `required_scope` are the names without which `ask`
+    answers nothing. A backend that is unavailable to 3 queries in a row is asked no more.
     """
 
     traces: TraceReader
     ask: Ask
+    required_scope: Sequence[str] = ()
     guard: EvidenceGuard = field(factory=EvidenceGuard)
 
     async def check(
@@ -83,6 +87,7 @@ class AnswerCheck:
         proven: dict[tuple[str, str], str] = {}
         reasons: dict[tuple[str, str | None], str] = {}
         asked: dict[tuple[str, SearchMode | None], str | None] = {}
+        unanswered = 0
         for record in records:
             blocks = [
                 one
@@ -91,14 +96,17 @@ class AnswerCheck:
             ]
             if not blocks:
                 continue
-            skipped = skip_reason(record, scope.values.keys())
-            if skipped is not None:
-                reason: str | None = skipped.value
-            else:
-                question = (record.query, requested_mode(record))
-                if question not in asked:
-                    asked[question] = await self._contents(question, scope, proven)
+            question = (record.query, requested_mode(record))
+            reason: str | None = skip_reason(
+                record, scope.values.keys(), required=self.required_scope
+            )
+            if reason is None and question in asked:
                 reason = asked[question]
+            elif reason is None and unanswered == _PATIENCE:
+                reason = _UNAVAILABLE
+            elif reason is None:
+                reason = asked[question] = await self._contents(question, scope, proven)
+                unanswered = unanswered + 1 if reason == _UNAVAILABLE else 0
             for block in blocks:
                 why = _NO_HASH if block.content_hash is None else reason or _EXCERPT_CHANGED
                 reasons.setdefault((block.evidence_key, block.content_hash), why)
@@ -116,7 +124,7 @@ class AnswerCheck:
         for block in result.evidence_blocks:
             proven[block.evidence_key, content_hash(block.content)] = block.content
         is_unavailable = result.evidence_status is EvidenceStatus.UNAVAILABLE
-        return EvidenceStatus.UNAVAILABLE.value if is_unavailable else None
+        return _UNAVAILABLE if is_unavailable else None
 
 
 def _is_proven(block: EvidenceSummary, proven: dict[tuple[str, str], str]) -> bool:

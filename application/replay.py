@@ -92,9 +92,9 @@ class Replay:
         """Those of *records*, newest first, that can be run; why not goes to *skipped*."""
         seen: set[tuple[str, SearchMode]] = set()
         for record in records:
-            reason = skip_reason(record, scope.values.keys())
-            if reason is None and set(self.lookup.rules.required_scope) - scope.values.keys():
-                reason = SkipReason.SCOPE_NEEDED
+            reason = skip_reason(
+                record, scope.values.keys(), required=self.lookup.rules.required_scope
+            )
             if reason is None and distinct:
                 question = (record.query, self._mode(record, mode))
                 reason = SkipReason.REPEATED if question in seen else None

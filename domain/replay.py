@@ -26,7 +26,8 @@ class SkipReason(StrEnum):
     RECORD_SHORTENED = "record_shortened"
     """It was too large, so that its query or its evidence may not be whole."""
     SCOPE_NEEDED = "scope_needed"
-    """Records hold no scope values, and a value for one of its names was not given."""
+    """Records hold no scope values, and a value for one of its names, or of those that are
+    required now, was not given."""
     SCOPE_NOT_RECORDED = "scope_not_recorded"
     """A scope value was given for a name that it was not narrowed by."""
     REPEATED = "repeated"
@@ -91,8 +92,13 @@ class ReplayedLookup:
     error: TraceError | None = None
 
 
-def skip_reason(record: ToolInvocation, scope_names: Collection[str]) -> SkipReason | None:
-    """Why *record* cannot be run again with values for exactly *scope_names*; None if it can."""
+def skip_reason(
+    record: ToolInvocation, scope_names: Collection[str], *, required: Collection[str] = ()
+) -> SkipReason | None:
+    """Why *record* cannot be run again with values for exactly *scope_names*; None if it can.
+
+    *required* are the names without which nothing is looked up now.
+    """
     details = record.retrieval_details
     transform, names = details.query_transform, set(details.query_transform.scope)
     if transform.redacted:
@@ -101,7 +107,7 @@ def skip_reason(record: ToolInvocation, scope_names: Collection[str]) -> SkipRea
         return SkipReason.QUERY_CUT
     if any(warning.startswith(_SHORTENED) for warning in details.retrieval_trace.warnings):
         return SkipReason.RECORD_SHORTENED
-    if names - set(scope_names):
+    if (names | set(required)) - set(scope_names):
         return SkipReason.SCOPE_NEEDED
     return SkipReason.SCOPE_NOT_RECORDED if set(scope_names) - names else None
 

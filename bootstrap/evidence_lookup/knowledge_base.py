@@ -208,8 +208,10 @@ class KnowledgeBase:
     async def recent_traces(
         self, *, limit: int = 20, where: TraceFilter | None = None, session_id: str | None = None
     ) -> tuple[ToolInvocation, ...]:
-        """At most *limit* records, newest first, that pass *where* or are of *session_id*."""
-        where = where or TraceFilter(session_id=session_id)
+        """At most *limit* records, newest first, that pass *where* and are of *session_id*."""
+        where = where or TraceFilter()
+        if session_id is not None:
+            where = evolve(where, session_id=session_id)
         return await self._traces.recent(limit=limit, where=where)
 
     @property
@@ -332,7 +334,7 @@ class KnowledgeBase:
             result, _ = await self._lookup.answer(query, scope=within, mode=mode)
             return result
 
-        check = AnswerCheck(self._traces, ask)
+        check = AnswerCheck(self._traces, ask, self._lookup.rules.required_scope)
         return await check.check(answer, session_id=session_id, scope=_scope(scope, None))
 
     async def compare(

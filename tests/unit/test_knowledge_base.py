@@ -19,6 +19,8 @@ from evidence_lookup import (
 from evidence_lookup.adapters.vector_store.settings import VectorStoreSettings
 from evidence_lookup.container import Container
 from evidence_lookup.domain.errors import CallerError, ScopeError, UnsupportedModeError
+from evidence_lookup.domain.status import EvidenceStatus
+from evidence_lookup.domain.trace_filter import TraceFilter
 from evidence_lookup.settings import EmbedderSettings, SidecarSettings, TraceSettings
 
 SETTINGS = Settings(
@@ -138,3 +140,15 @@ async def test_a_limit_of_no_record_is_refused(limit: int) -> None:
             await knowledge.trace_stats(limit=limit)
         with pytest.raises(CallerError, match="limit must be at least 1"):
             await knowledge.replay(limit=limit)
+
+
+async def test_recent_traces_keeps_to_the_session_beside_a_filter() -> None:
+    """Both conditions hold: a filter never brings in the records of another session."""
+    settings = evolve(SETTINGS, trace=TraceSettings(enabled=True))
+    async with open_knowledge_base(settings) as knowledge:
+        for session in ("mine", "yours"):
+            await knowledge.lookup("", session_id=session)
+        everything = TraceFilter(evidence_status=EvidenceStatus.NO_EVIDENCE)
+        assert len(await knowledge.recent_traces(where=everything)) == 2
+        found = await knowledge.recent_traces(where=everything, session_id="mine")
+        assert [one.session_id for one in found] == ["mine"]

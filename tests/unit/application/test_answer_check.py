@@ -41,12 +41,16 @@ def record(number: int, *blocks: EvidenceBlock, query: str = "redis?") -> ToolIn
 
 
 async def check(
-    answer: str, asked: Asked, *records: ToolInvocation, scope: Scope | None = None
+    answer: str,
+    asked: Asked,
+    *records: ToolInvocation,
+    scope: Scope | None = None,
+    required_scope: tuple[str, ...] = (),
 ) -> GuardReport:
     """The report on *answer* against *records*."""
     traces = MemoryTraces()
     await traces.record(records)
-    use_case = AnswerCheck(traces, asked)
+    use_case = AnswerCheck(traces, asked, required_scope)
     return await use_case.check(
         answer, session_id="s", scope=Scope(NARROWED) if scope is None else scope
     )
@@ -141,6 +145,25 @@ async def test_R39_the_reason_is_told_where_nothing_can_be_asked() -> None:
     ):
         report = await check(f'"page the manager on duty" [{KEY}].', asked, given, scope=scope)
         assert only_quote(report).reason == reason
+
+
+async def test_R39_a_scope_that_is_required_since_is_no_failure_of_the_check() -> None:
+    """A record from before names no such value: it is not asked again, and the report says why."""
+    one = record(1, samples.block(KEY, LONG))
+    asked = Asked(samples.block(KEY, LONG))
+    answer = f'"page the manager on duty" [{KEY}].'
+    report = await check(answer, asked, one, required_scope=("tenant", "team"))
+    assert only_quote(report).reason == "scope_needed"
+    assert asked.queries == []
+
+
+async def test_R39_a_backend_that_is_down_is_not_asked_query_by_query() -> None:
+    """After three in a row the rest is unchecked too: of one that hangs each takes a deadline."""
+    records = [record(n, samples.block(KEY, LONG + str(n)), query=f"q{n}") for n in range(9)]
+    down = Asked(status=EvidenceStatus.UNAVAILABLE)
+    report = await check(f'"page the manager on duty" [{KEY}].', down, *records)
+    assert only_quote(report).reason == "unavailable"
+    assert len(down.queries) == 3
 
 
 async def test_records_that_lack_blocks_are_told() -> None:
