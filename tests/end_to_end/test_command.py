@@ -135,7 +135,7 @@ def test_category_and_scope_narrow_every_block(folder: Path) -> None:
 
 def test_R45_traces_are_listed_and_shown(folder: Path) -> None:
     """A lookup can be read back by its id, with the keys of its details."""
-    asked = run("lookup", "dns", "--json", "--session", "s-1", folder=folder)
+    asked = run("lookup", "redis failover", "--json", "--session", "s-1", folder=folder)
     invocation_id = json.loads(asked.stdout)["invocation_id"]
     listed = json.loads(run("trace", "list", "--session", "s-1", "--json", folder=folder).stdout)
     assert [one["id"] for one in listed] == [invocation_id]
@@ -224,7 +224,8 @@ def test_doctor_says_what_works_and_what_to_do(folder: Path, tmp_path: Path) -> 
     """`doctor` passes on a set-up that works, and names the mend on one that does not."""
     checks = json.loads(run("doctor", "--json", folder=folder).stdout)
     names = [check["name"] for check in checks]
-    assert names == ["settings", "extras", "embedder", "knowledge", "catalogue", "traces"]
+    parts = ["settings", "extras", "embedder", "knowledge", "catalogue", "traces", "spool"]
+    assert names == parts
     assert all(check["ok"] for check in checks)
     broken = run("doctor", folder=tmp_path, code=3)
     assert "evidence-lookup ingest" in broken.stdout
