@@ -1,6 +1,7 @@
 """Appends of the tasks of one event loop, one write for all that wait at a time."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -10,6 +11,7 @@ from attrs import frozen
 from evidence_lookup.adapters.spool.journal import Entry, Journal
 from evidence_lookup.domain.errors import StorageError
 
+_log = logging.getLogger(__name__)
 _QUEUED_BYTES = 16_000_000
 
 
@@ -74,6 +76,11 @@ class Appender:
         self._journal.append([one.entry for one in taken])
         with suppress(RuntimeError):  # the loop has ended; what is written stays
             self._loop.call_soon_threadsafe(self._written, taken)
+        # No answer waits for the disk itself.
+        try:
+            self._journal.flush()
+        except StorageError as error:
+            _log.warning("the spool may not survive a power cut: %s", error)
 
     def _written(self, taken: Sequence[_Queued]) -> None:
         for one in taken:

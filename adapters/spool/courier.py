@@ -36,7 +36,7 @@ class Courier:
         linger_seconds: float,
         rescan_seconds: float,
     ) -> None:
-        """Records gather for *linger_seconds* under load; others' files are looked for each
+        """Records gather for *linger_seconds*; others' files are looked for each
         *rescan_seconds*.
         """
         self._journal = journal
@@ -51,16 +51,14 @@ class Courier:
         self._rescan: asyncio.TimerHandle | None = None
         self._looks_for_left_files = True
         self._is_hurried = False
-        self._last_round = -linger_seconds
         self._round_over = asyncio.Event()
 
     def wake(self) -> None:
-        """A record waits: deliver it at once, or with others if there are many."""
+        """A record waits: deliver it soon, with those that come until then."""
         if self._rescan is None:
             self._look_again_later()
         if self._task is None and self._timer is None:
-            idle = self._loop.time() - self._last_round
-            self._start_in(0.0 if idle >= self._linger_seconds else self._linger_seconds)
+            self._start_in(self._linger_seconds)
 
     def hurry(self) -> None:
         """Begin a round now, whatever is waited for; others' files too."""
@@ -131,7 +129,6 @@ class Courier:
             )
             await self._endure(True)
         finally:
-            self._last_round = self._loop.time()
             self._is_hurried = False
             self._task = None
             if pause is not None:

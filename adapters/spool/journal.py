@@ -164,7 +164,7 @@ class Journal:
         return fresh
 
     def endure(self, durable: bool) -> None:
-        """From now on have records on the disk itself before `append` returns, or not.
+        """From now on have `flush` write to the disk itself, or not; at first what is there.
 
         Raises:
             StorageError: what is in the files cannot be written to the disk.
@@ -175,6 +175,17 @@ class Journal:
             self._is_durable = durable
             for segment in self._segments if durable else ():
                 segment.sync()
+
+    def flush(self) -> None:
+        """Where records are to endure, write what was appended last to the disk itself.
+
+        Raises:
+            StorageError: the disk refuses.
+        """
+        if self._is_durable:
+            with self._disk, mapped(self.folder):
+                for segment in self._segments[-1:]:
+                    segment.sync()
 
     def close(self) -> None:
         """Let the files go; what waits in them is left to the next process. Used again after."""
@@ -192,10 +203,7 @@ class Journal:
             return
         segment = self._current()
         place = segment.end
-        segment.append(
-            b"".join(frame for entry in entries for frame in entry.frames),
-            durably=self._is_durable,
-        )
+        segment.append(b"".join(frame for entry in entries for frame in entry.frames))
         with self._state:
             segment.count += sum(len(entry.records) for entry in entries)
             cached = segment.cached

@@ -64,8 +64,8 @@ class Segment:
         """Whether the file still stands in a folder."""
         return self.is_open and os.fstat(self.fd).st_nlink > 0
 
-    def append(self, data: bytes, *, durably: bool) -> None:
-        """Write *data* at the end of the file, all or nothing; *durably*, to the disk itself.
+    def append(self, data: bytes) -> None:
+        """Write *data* at the end of the file, all or nothing.
 
         Raises:
             OSError: the file cannot be written.
@@ -75,8 +75,6 @@ class Segment:
             rest = memoryview(data)
             while rest:
                 rest = rest[os.write(self.fd, rest) :]
-            if durably:
-                self.sync()
         except OSError:
             # Where even this fails a torn frame stays, which readers pass over.
             self.is_torn = True

@@ -36,9 +36,9 @@ class SpooledTraces:
     """Writes records into *folder*, and delivers them to a recorder behind it, each once.
 
     A record that `record` has returned for survives the end of the process, also by ``kill -9``;
-    while the store is known to be down it is written to the disk itself first, and so survives a
-    power cut too. It is delivered within a moment, or when the store is there again, by this
-    process or, after its end, by the next one that uses the folder. The store may be given a
+    while the store is known to be down it is written to the disk itself right after, and then
+    survives a power cut too. It is delivered within a moment, or when the store is there again, by
+    this process or, after its end, by the next one that uses the folder. The store may be given a
     record again whose id it has, which it leaves as it is.
 
     Safe with several tasks, event loops, threads, processes and forks. The folder must be on a
@@ -54,7 +54,7 @@ class SpooledTraces:
         max_record_bytes: int | None = None,
         delivery_timeout_seconds: float = 10.0,
         close_timeout_seconds: float = 2.0,
-        linger_seconds: float = 0.05,
+        linger_seconds: float = 0.25,
         rescan_seconds: float = 60.0,
     ) -> None:
         """Nothing is opened yet; the folder is made at first use.
@@ -63,8 +63,8 @@ class SpooledTraces:
         *max_bytes* bounds what the folder holds, of all processes together; a quarter of it may be
         records that the store refuses. Each attempt to deliver, of at most 100 records, ends after
         *delivery_timeout_seconds*, `aclose` after *close_timeout_seconds* and 2 more. Records
-        gather for *linger_seconds* under load. What ended processes have left is looked for each
-        *rescan_seconds*.
+        gather for *linger_seconds*, so that few deliveries run beside lookups. What ended processes
+        have left is looked for each *rescan_seconds*.
         """
         self._folder = folder.absolute()
         self._max_record_bytes = max_record_bytes

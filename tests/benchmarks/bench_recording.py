@@ -1,6 +1,6 @@
 """What recording costs a lookup, as a share of the lookup without recording.
 
-    python tests/benchmarks/bench_recording.py URL [FOLDER]
+    python -m tests.benchmarks.bench_recording URL [FOLDER]
 
 URL is a PostgreSQL database; for the store that is down, nobody listens at its address. FOLDER is
 ingested into a temporary index (by default the sample handbook). Lookups run one after the other in

@@ -11,7 +11,7 @@ _EXTRAS = {
     "openai": ("openai",),
     "elasticsearch": ("elasticsearch", "aiohttp"),
     "vectorstore": ("langchain_core", "langchain_milvus"),
-    "postgres": ("psycopg", "psycopg_pool"),
+    "postgres": ("psycopg",),
     "sentence-transformers": ("sentence_transformers",),
 }
 
