@@ -17,13 +17,13 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from attrs import evolve
+from tests.benchmarks.bench_lookup import HANDBOOK, QUERIES
 
 from evidence_lookup import KnowledgeBase, Settings, open_knowledge_base
 from evidence_lookup.adapters.milvus.settings import MilvusSettings
 from evidence_lookup.adapters.postgres import migrate
 from evidence_lookup.adapters.postgres.settings import PostgresSettings
 from evidence_lookup.settings import TraceSettings
-from tests.benchmarks.bench_lookup import HANDBOOK, QUERIES
 
 BLOCKS, LOOKUPS = 16, 24
 NOBODY = "postgresql://127.0.0.1:9/nobody"
