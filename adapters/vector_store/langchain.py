@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from evidence_lookup.adapters.vector_store.embeddings import LookupEmbeddings
 
 
-
 def lookup_embeddings(embedder: Embedder) -> "LookupEmbeddings":
     """*embedder* as LangChain's embeddings; the first time takes a moment.
 
