@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from evidence_lookup.adapters.json_values import decode, encode, from_json, to_json
+from evidence_lookup.adapters.json_values import decode, dumps_utf8, from_json
 from evidence_lookup.adapters.postgres.texts import loaded_json, stored_json
 from evidence_lookup.domain.errors import BackendFailedError
 
@@ -36,7 +36,7 @@ async def _turned(turn: Callable[[Sequence[S]], T], things: Sequence[S]) -> T:
 
 
 def _rows_of(values: Sequence[object]) -> str:
-    return stored_json(encode([to_json(value) for value in values]))
+    return stored_json(dumps_utf8(list(values)).decode())
 
 
 def _value_of(cls: type[T], text: str) -> T:

@@ -9,7 +9,7 @@ import anyio
 import anyio.to_thread
 from attrs import evolve
 
-from evidence_lookup.adapters.json_values import dumps
+from evidence_lookup.adapters.json_values import dumps_utf8
 from evidence_lookup.adapters.per_loop import PerLoop
 from evidence_lookup.adapters.spool.appender import Appender
 from evidence_lookup.adapters.spool.courier import Courier
@@ -192,7 +192,7 @@ class SpooledTraces:
 def _json(invocation: ToolInvocation) -> bytes:
     if not isinstance(invocation, ToolInvocation):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"{invocation!r} is no record of a lookup")
-    return dumps(invocation).encode()
+    return dumps_utf8(invocation)
 
 
 _journals: "weakref.WeakSet[Journal]" = weakref.WeakSet()

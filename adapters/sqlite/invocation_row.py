@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from evidence_lookup.adapters.json_values import decode, encode, from_json, to_json
+from evidence_lookup.adapters.json_values import decode, dumps_utf8, from_json, to_json
 from evidence_lookup.adapters.sqlite.texts import loaded, stored
 from evidence_lookup.domain.invocation_summary import InvocationSummary
 from evidence_lookup.domain.record import ToolInvocation
@@ -27,10 +27,7 @@ def row_of(invocation: ToolInvocation) -> tuple[object, ...]:
 
     Times are of one width, so that they sort as text.
     """
-    plain = to_json(invocation)
-    return tuple(
-        encode(plain[name]) if name in _JSON_COLUMNS else _column(plain[name]) for name in COLUMNS
-    )
+    return tuple(_column(name, getattr(invocation, name)) for name in COLUMNS)
 
 
 def invocation_of(row: Sequence[Any]) -> ToolInvocation:
@@ -62,5 +59,8 @@ def _plain(names: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def _column(value: Any) -> object:
-    return stored(value) if isinstance(value, str) else value
+def _column(name: str, value: Any) -> object:
+    if name in _JSON_COLUMNS:
+        return dumps_utf8(value).decode()
+    plain = to_json(value)
+    return stored(plain) if isinstance(plain, str) else plain
