@@ -51,7 +51,7 @@ class Lookup:
     new_id: NewId
     rules: LookupRules
     sidecar: Sidecar | None = None
-    redact: Redact = str
+    redact: Redact | None = None
 
     async def lookup(
         self,

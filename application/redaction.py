@@ -1,4 +1,4 @@
-"""What is recorded of a query, where the host has a say in it."""
+"""What is recorded of a query where the host has a say in it."""
 
 import logging
 from collections.abc import Callable
@@ -14,18 +14,16 @@ REDACTION_FAILED = "[redaction failed]"
 
 @frozen
 class Redaction:
-    """A host's function from a query to what is recorded of it; without one the query itself.
+    """A host's function from a query to what is recorded of it.
 
     The function sees the whole query, before it is cut for the record. Where it raises, or gives
     no text, `REDACTION_FAILED` is recorded, never the query.
     """
 
-    redact: Callable[[str], str] | None = None
+    redact: Callable[[str], str]
 
     def __call__(self, query: str) -> str:
         """What is recorded of *query*; never raises."""
-        if self.redact is None:
-            return query
         try:
             return clean(str.__str__(self.redact(query)))
         except Exception as error:

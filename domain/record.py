@@ -9,6 +9,7 @@ from attrs import evolve, field, frozen
 
 from evidence_lookup.domain.evidence import EvidenceBlock, RetrievalLayer
 from evidence_lookup.domain.pack import ContextPackSummary
+from evidence_lookup.domain.path_try import TraceError
 from evidence_lookup.domain.preview import preview
 from evidence_lookup.domain.result import LookupResult
 from evidence_lookup.domain.score import Score
@@ -27,6 +28,7 @@ RECORDED_QUERY_LENGTH = 2_000
 Redact: TypeAlias = Callable[[str], str]
 """From a query to the text that is recorded in its place; must not raise."""
 
+_LEFT_OUT = "[left out: trace.redact is set, and a message may repeat the query]"
 _COMPARED_ROWS = 40  # all of two paths that were asked for 20 each, the default
 
 
@@ -87,14 +89,17 @@ def tool_invocation(
     session_id: str | None,
     created_at: datetime,
     duration_seconds: float,
-    redact: Redact = str,
+    redact: Redact | None = None,
 ) -> ToolInvocation:
     """The record of *result*, as of a lookup without a sidecar, with its query as *redact* says.
 
-    Its id is the result's `invocation_id`.
+    Its id is the result's `invocation_id`. With *redact* the messages of errors are left out, since
+    a backend may repeat this query in them, or an earlier one; their kinds stay.
     """
     trace = evolve(result.retrieval_trace, sidecar=NO_SIDECAR)
-    redacted = redact(result.query)
+    redacted = result.query
+    if redact is not None:
+        trace, redacted = _without_messages(trace), redact(result.query)
     query = cut(redacted, RECORDED_QUERY_LENGTH)
     is_redacted = redacted != result.query
     return ToolInvocation(
@@ -125,6 +130,8 @@ def with_sidecar(invocation: ToolInvocation, report: SidecarReport) -> ToolInvoc
     if report.comparison is not None:
         report = evolve(report, comparison=report.comparison.bounded(_COMPARED_ROWS))
     details = invocation.retrieval_details
+    if details.query_transform.redacted:
+        report = evolve(report, error=_without_message(report.error))
     trace = evolve(details.retrieval_trace, sidecar=report)
     return evolve(invocation, retrieval_details=evolve(details, retrieval_trace=trace))
 
@@ -132,6 +139,23 @@ def with_sidecar(invocation: ToolInvocation, report: SidecarReport) -> ToolInvoc
 def content_hash(content: str) -> str:
     """The SHA-256 of *content*, in hexadecimal."""
     return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _without_messages(trace: RetrievalTrace) -> RetrievalTrace:
+    attempts = (
+        evolve(
+            one,
+            error=_without_message(one.error),
+            tries=tuple(evolve(each, error=_without_message(each.error)) for each in one.tries),
+        )
+        for one in trace.attempts
+    )
+    warnings = (one.partition(":")[0] for one in trace.warnings)
+    return evolve(trace, attempts=tuple(attempts), warnings=tuple(warnings))
+
+
+def _without_message(error: TraceError | None) -> TraceError | None:
+    return None if error is None else TraceError(error.kind, _LEFT_OUT)
 
 
 def _summary(block: EvidenceBlock) -> EvidenceSummary:

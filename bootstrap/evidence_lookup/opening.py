@@ -241,8 +241,8 @@ async def open_recording(recorder: "TraceRecorder") -> "AsyncGenerator[Recording
         await recording.aclose(timeout_seconds=_LAST_RECORDS_SECONDS)
 
 
-def redaction(settings: Settings, redact: "Callable[[str], str] | None") -> "Redaction":
-    """The host's *redact*, or the function of ``trace.redact``, if there is one.
+def redaction(settings: Settings, redact: "Callable[[str], str] | None") -> "Redaction | None":
+    """The host's *redact*, or the function of ``trace.redact``; None without one.
 
     Raises:
         SettingsError: ``trace.redact`` names no function.
@@ -252,7 +252,7 @@ def redaction(settings: Settings, redact: "Callable[[str], str] | None") -> "Red
 
     if redact is None and settings.trace.redact:
         redact = host_function(settings.trace.redact, "trace.redact")
-    return Redaction(redact)
+    return None if redact is None else Redaction(redact)
 
 
 async def open_spool(

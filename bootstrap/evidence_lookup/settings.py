@@ -114,7 +114,7 @@ class TraceSettings:
     written into the spool, a folder in the data folder, for which an answer waits at most
     `timeout_seconds`, and delivered from there. A record is at most `max_bytes` of JSON, the spool
     at most `spool_max_bytes`. `redact` is ``module:function``; the function gets a query and
-    returns what is recorded in its place.
+    returns what is recorded in its place, and of errors only the kinds are recorded.
     """
 
     enabled: bool = True

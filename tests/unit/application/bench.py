@@ -111,7 +111,7 @@ def bench(
     rules: LookupRules = RULES,
     entries: tuple[CatalogueEntry, ...] = (),
     max_tokens: int = 10_000,
-    redact: Redact = str,
+    redact: Redact | None = None,
 ) -> Bench:
     """A lookup whose search port plays *steps*."""
     log = Log()

@@ -5,11 +5,15 @@ import re
 from typing import cast
 
 import pytest
-from tests.unit.application.bench import bench, hit
-from tests.unit.application.fakes import found
+from tests.unit.application.bench import REDIS, bench, hit
+from tests.unit.application.fakes import Step, found
 
 from evidence_lookup.adapters.json_values import dumps
 from evidence_lookup.application.redaction import REDACTION_FAILED, Redaction
+from evidence_lookup.domain.errors import BackendUnavailableError, trace_error
+from evidence_lookup.domain.path_try import PathTry, TraceError
+from evidence_lookup.domain.record import with_sidecar
+from evidence_lookup.domain.sidecar import SidecarReport, SidecarStatus
 
 SECRET = "4111-1111-1111-1111"
 
@@ -45,6 +49,27 @@ async def test_the_whole_query_is_redacted_before_it_is_cut() -> None:
     record = one.record
     assert len(record.query) <= 2_000
     assert not record.retrieval_details.query_transform.redacted
+
+
+async def test_no_message_of_an_error_brings_the_query_back() -> None:
+    """Backend, catalogue and paths repeat it in what they raise: the record keeps the kinds."""
+    down = BackendUnavailableError(f"no answer to {SECRET}")
+    down.tries = (PathTry("sdk", trace_error(down)),)
+    one = bench(Step(error=down), entries=(REDIS,), redact=Redaction(without_digits))
+    one.catalogue.step = Step(error=ValueError(SECRET))
+    await one.ask(SECRET)
+    told = with_sidecar(
+        one.record, SidecarReport(SidecarStatus.FAILED, "sdk", TraceError("failed", SECRET))
+    )
+    trace = told.retrieval_details.retrieval_trace
+    (attempt,) = trace.attempts
+    errors = [attempt.error, *(each.error for each in attempt.tries)]
+    assert [each.kind for each in errors if each] == ["connection", "connection"]
+    assert trace.warnings == ("hints_unavailable",)
+    assert trace.sidecar is not None
+    assert trace.sidecar.error is not None
+    assert trace.sidecar.error.kind == "failed"
+    assert "1111" not in dumps(told)
 
 
 @pytest.mark.parametrize("answer", [ValueError(SECRET), None, 7])
