@@ -131,7 +131,6 @@ def test_R58_what_is_not_there_and_what_was_not_searched(
         (("--key", "a#chunk-0"), "either a QUERY"),
         (("x", "--trace", "y", "--key", "a#chunk-0"), "either a QUERY"),
         (("--trace", "y", "--mode", "dense", "--key", "a#chunk-0"), "a trace has its own"),
-        (("--trace", "nope", "--key", "a#chunk-0"), "there is no lookup nope"),
         (("x", "--key", "lf-db-001"), "there are lf-db-001#chunk-0 to lf-db-001#chunk-"),
         (("x", "--key", "a#chunk-0", "--scope", "tenant"), "KEY=VALUE"),
     ],
@@ -143,6 +142,13 @@ def test_R58_wrong_arguments_are_one_line(
     done = run("explain", *arguments, folder=folder, variables=MEMORY, code=2)
     (line,) = done.stderr.strip().splitlines()
     assert told in line
+
+
+def test_R58_an_unknown_trace_is_exit_code_1(folder: Path) -> None:
+    """As for `trace show`: nothing is wrong with the arguments, there is only nothing there."""
+    for command in (("explain", "--key", "a#chunk-0", "--trace"), ("trace", "show")):
+        done = run(*command, "nope", folder=folder, variables=MEMORY, code=1)
+        assert done.stderr == "error: there is no lookup nope; see `trace list`\n"
 
 
 def test_R58_R30_an_index_that_cannot_answer_is_exit_code_3(tmp_path: Path) -> None:

@@ -222,6 +222,11 @@ def test_a_share_is_a_percentage_or_a_fraction(text: str, share: float) -> None:
     assert share_from(text) == pytest.approx(share)
 
 
+def test_a_share_that_is_just_reached_is_not_exceeded() -> None:
+    """Any percentage with one digit after the point, of a thousand lookups."""
+    assert all(changed / 1_000 <= share_from(f"{changed / 10}%") for changed in range(1_001))
+
+
 @pytest.mark.parametrize("text", ["", "%", "5", "nan", "-1%", "101%", "5%%", "five", "inf"])
 def test_what_is_no_share_is_refused(text: str) -> None:
     """A gate that means nothing must not pass."""

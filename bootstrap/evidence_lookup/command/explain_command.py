@@ -14,6 +14,7 @@ from evidence_lookup.command.options import (
     settings_from,
 )
 from evidence_lookup.command.outcome import one_line_errors
+from evidence_lookup.command.trace_commands import known_trace
 from evidence_lookup.domain.errors import CallerError
 from evidence_lookup.domain.hit import SearchMode
 
@@ -59,19 +60,17 @@ def explain(
         if trace is not None and (mode or category or host_scope):
             raise CallerError("--mode, --category and --scope go with a QUERY; a trace has its own")
         with open_knowledge_base_sync(settings_from(config, data_dir)) as base:
-            if query is not None:
+            if trace is None:
                 explanation = base.explain(
-                    query, key, scope=host_scope, category=category, mode=mode
+                    query or "", key, scope=host_scope, category=category, mode=mode
                 )
             else:
-                explanation = _of_record(base.trace(trace or ""), trace or "", key)
+                explanation = _of_record(known_trace(base, trace), key)
         print_json(explanation) if json else show_explained(explanation)
 
 
-def _of_record(record: "ToolInvocation | None", invocation_id: str, key: str) -> "Explanation":
+def _of_record(record: "ToolInvocation", key: str) -> "Explanation":
     from evidence_lookup.domain.explanation import check_key, explain_run, run_of_record
 
-    if record is None:
-        raise CallerError(f"there is no lookup {invocation_id}; see `trace list`")
     check_key(key)
     return explain_run(key, run_of_record(record))

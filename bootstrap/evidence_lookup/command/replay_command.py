@@ -1,5 +1,6 @@
 """The command ``replay``."""
 
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -123,8 +124,9 @@ def share_from(text: str) -> float:
     """
     number, percent, rest = text.strip().partition("%")
     try:
-        share = float(number) / (100 if percent else 1)
-    except ValueError:
+        # As decimals: 0.7 / 100 in binary is less than the 7 of 1000 that are to pass.
+        share = float(Decimal(number.strip()) / (100 if percent else 1))
+    except InvalidOperation:
         share = -1.0
     if rest or not 0.0 <= share <= 1.0:
         raise CallerError(f"{_GATE} {text!r} is no share: give one such as 5% or 0.05")

@@ -1,6 +1,6 @@
 """The commands ``trace list`` and ``trace show``."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,10 @@ from evidence_lookup.command.options import (
 )
 from evidence_lookup.command.outcome import ExitCode, one_line_errors
 from evidence_lookup.domain.status import EvidenceStatus
+
+if TYPE_CHECKING:
+    from evidence_lookup.domain.record import ToolInvocation
+    from evidence_lookup.knowledge_base import SyncKnowledgeBase
 
 
 def trace_list(
@@ -71,8 +75,14 @@ def trace_show(
         from evidence_lookup.knowledge_base import open_knowledge_base_sync
 
         with open_knowledge_base_sync(settings_from(config, data_dir)) as base:
-            trace = base.trace(invocation_id)
-        if trace is None:
-            typer.echo(f"error: there is no lookup {invocation_id}; see `trace list`", err=True)
-            raise SystemExit(ExitCode.NOTHING_FOUND)
+            trace = known_trace(base, invocation_id)
         print_json(trace) if json else show_trace(trace)
+
+
+def known_trace(base: "SyncKnowledgeBase", invocation_id: str) -> "ToolInvocation":
+    """The record of that id; ends the command where there is none."""
+    trace = base.trace(invocation_id)
+    if trace is None:
+        typer.echo(f"error: there is no lookup {invocation_id}; see `trace list`", err=True)
+        raise SystemExit(ExitCode.NOTHING_FOUND)
+    return trace
