@@ -2,10 +2,16 @@
 
 from datetime import datetime
 
-from attrs import frozen
+from attrs import Attribute, field, frozen
 
+from evidence_lookup.domain.errors import CallerError
 from evidence_lookup.domain.record import ToolInvocation
 from evidence_lookup.domain.status import EvidenceStatus
+
+
+def _aware(_: object, attribute: "Attribute[datetime | None]", time: datetime | None) -> None:
+    if time is not None and time.tzinfo is None:
+        raise CallerError(f"{attribute.name} must have a time zone: {time}")
 
 
 @frozen
@@ -14,13 +20,16 @@ class TraceFilter:
 
     `since` and `until` are aware times: from `since` on, and before `until`. `evidence_key` is one
     of the record's evidence blocks.
+
+    Raises:
+        CallerError: a time has no time zone.
     """
 
     session_id: str | None = None
     evidence_status: EvidenceStatus | None = None
     evidence_key: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
+    since: datetime | None = field(default=None, validator=_aware)
+    until: datetime | None = field(default=None, validator=_aware)
 
     def passes(self, record: ToolInvocation) -> bool:
         """Whether *record* meets every condition."""

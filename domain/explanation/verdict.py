@@ -40,8 +40,8 @@ def explain_run(evidence_key: str, run: Run) -> Explanation:
     if drops:
         return _dropped(blank, run, drops)
     if run.is_shortened:
-        told = "The record was shortened (trace.max-record-bytes) and does not say."
-        return evolve(blank, message=told, setting="trace.max-record-bytes")
+        told = "The record was shortened (trace.max-bytes) and does not say."
+        return evolve(blank, message=told, setting="trace.max-bytes")
     return _not_listed(blank, run)
 
 

@@ -142,6 +142,14 @@ async def test_a_limit_of_no_record_is_refused(limit: int) -> None:
             await knowledge.replay(limit=limit)
 
 
+@pytest.mark.parametrize("name", ["since", "until"])
+def test_a_filter_of_records_refuses_a_time_without_a_zone(name: str) -> None:
+    """Stores would take it for their own zone's, each for another, or fail on it."""
+    conditions: dict[str, Any] = {name: datetime(2026, 1, 1)}
+    with pytest.raises(CallerError, match=f"{name} must have a time zone"):
+        TraceFilter(**conditions)
+
+
 async def test_recent_traces_keeps_to_the_session_beside_a_filter() -> None:
     """Both conditions hold: a filter never brings in the records of another session."""
     settings = evolve(SETTINGS, trace=TraceSettings(enabled=True))

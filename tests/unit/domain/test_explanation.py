@@ -39,6 +39,8 @@ from evidence_lookup.domain.selection import DropReason, SelectionLimits, select
 from evidence_lookup.domain.status import EvidenceStatus
 from evidence_lookup.domain.text import estimate_tokens
 from evidence_lookup.domain.trace import Attempt, FallbackReason, RetrievalTrace
+from evidence_lookup.settings import Settings
+from evidence_lookup.settings_loading import flatten
 
 LIMITS = SelectionLimits(return_n=3, max_chunks_per_document=2, floor=0.2)
 HITS = (
@@ -209,7 +211,9 @@ def test_R58_a_shortened_record_does_not_know() -> None:
     """Where the limit in bytes cost drops, an absent key may have been one of them."""
     _, run = looked_up()
     short = evolve(run, trace=evolve(run.trace, drops=run.trace.drops[:1]))
-    assert explain_run("a#chunk-2", short).stage is Stage.UNKNOWN
+    told = explain_run("a#chunk-2", short)
+    assert told.stage is Stage.UNKNOWN
+    assert told.setting in flatten(Settings())
     alone = evolve(run, blocks={}, trace=evolve(run.trace, drops=run.drops("a#chunk-0")))
     assert explain_run("a#chunk-0", alone).stage is Stage.DUPLICATE
 
