@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from heapq import nlargest
+from itertools import pairwise
 
 from evidence_lookup.domain.document import CatalogueEntry
 from evidence_lookup.domain.errors import CallerError
@@ -10,6 +12,7 @@ from evidence_lookup.domain.text import has_controls
 
 _PREFIXES = ("vector:", "rank:")
 _MOST_MEANT = 3
+_MOST_COMPARED = 200
 
 
 def is_evidence_key(text: str) -> bool:
@@ -45,8 +48,19 @@ def documents_meant(name: str, documents: Iterable[CatalogueEntry]) -> tuple[Cat
     if exact:
         return exact[:_MOST_MEANT]
     by_name = {one.source: one for one in there} | {one.doc_id: one for one in there}
-    near = get_close_matches(name, by_name, n=_MOST_MEANT, cutoff=0.75)
+    pairs = _pairs(name)
+    # The close look takes 0.3 ms a name, which is too long for each name of a large catalogue.
+    likely = nlargest(_MOST_COMPARED, by_name, key=lambda one: _shared(pairs, _pairs(one)))
+    near = get_close_matches(name, likely, n=_MOST_MEANT, cutoff=0.75)
     return tuple({by_name[one].doc_id: by_name[one] for one in near}.values())
+
+
+def _pairs(name: str) -> set[str]:
+    return {one + other for one, other in pairwise(name)}
+
+
+def _shared(one: set[str], other: set[str]) -> float:
+    return len(one & other) / (len(one) + len(other) or 1)
 
 
 def chunk_keys(document: CatalogueEntry) -> str:

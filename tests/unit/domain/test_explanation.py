@@ -1,5 +1,6 @@
 """Why a chunk is, or is not, in an answer (R58)."""
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -402,3 +403,13 @@ def test_R58_a_document_id_or_a_source_is_answered_with_its_keys() -> None:
     assert documents_meant("y", entries) == ()
     with pytest.raises(CallerError, match="there are x#chunk-0 to x#chunk-2"):
         check_key("x", (ENTRY,))
+
+
+def test_a_document_is_meant_among_very_many_in_little_time() -> None:
+    """Fifty thousand names that are all much alike: the one with two letters swapped is found."""
+    names = [f"runbooks/team-{n % 50}/service-{n}-failover.md" for n in range(50_000)]
+    entries = [evolve(ENTRY, doc_id=name, source=name) for name in names]
+    began = time.process_time()
+    meant = documents_meant("runbooks/team-11/sevrice-31011-failover.md", entries)
+    assert time.process_time() - began < 8
+    assert "runbooks/team-11/service-31011-failover.md" in [one.doc_id for one in meant]
