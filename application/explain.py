@@ -19,6 +19,7 @@ from evidence_lookup.domain.explanation import (
     explain_absence,
     explain_run,
     is_evidence_key,
+    is_of_documents,
     run_of_result,
 )
 from evidence_lookup.domain.filters import Scope
@@ -92,7 +93,7 @@ class Explain:
             return None, error
 
     async def _meant(self, name: str, scope: Scope, deadline: float) -> tuple[CatalogueEntry, ...]:
-        if not name:
+        if not name or not is_of_documents(scope):
             return ()
         try:
             with guarded(deadline=deadline):
@@ -105,7 +106,8 @@ class Explain:
         self, evidence_key: str, request: KnowledgeSearchRequest, deadline: float
     ) -> Absence:
         document, failure = None, None
-        if (parsed := parse_evidence_key(evidence_key)) is not None:
+        parsed = parse_evidence_key(evidence_key) if is_of_documents(request.scope) else None
+        if parsed is not None:
             doc_id, index = parsed
             document, failure = await self._document(doc_id, deadline)
             if document is not None:

@@ -1,6 +1,11 @@
 """Why a chunk is, or is not, in an answer (R58)."""
 
-from evidence_lookup.domain.explanation.absence import Absence, exclusion, explain_absence
+from evidence_lookup.domain.explanation.absence import (
+    Absence,
+    exclusion,
+    explain_absence,
+    is_of_documents,
+)
 from evidence_lookup.domain.explanation.explanation import Explanation, Stage
 from evidence_lookup.domain.explanation.key import check_key, documents_meant, is_evidence_key
 from evidence_lookup.domain.explanation.run import Run, run_of_record, run_of_result
@@ -22,6 +27,7 @@ __all__ = [
     "explain_absence",
     "explain_run",
     "is_evidence_key",
+    "is_of_documents",
     "run_of_record",
     "run_of_result",
 ]

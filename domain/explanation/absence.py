@@ -17,7 +17,7 @@ from evidence_lookup.domain.hit import SearchMode
 from evidence_lookup.domain.path_try import TraceError
 from evidence_lookup.domain.trace import Attempt
 
-# What a chunk has and its catalogue entry has not: a scope on these cannot be judged by the entry.
+# What a chunk has and its catalogue entry has not.
 _OF_CHUNKS = frozenset(
     {"chunk_index", "chunkIndex", "docId", "breadcrumb", "keywords", "entities", "start", "end"}
 )
@@ -27,8 +27,9 @@ _OF_CHUNKS = frozenset(
 class Absence:
     """What is known of a chunk that the selected attempt did not list.
 
-    `document` is what the catalogue has of its document; `is_of_document` is off for a key of a
-    store's own id, which names none. `excluded_by` are the names of the scope's values that exclude
+    `document` is what the catalogue has of its document; `is_of_document` is off where it was not
+    asked: for a key of a store's own id, which names none, and within a scope that no entry can be
+    judged by. `excluded_by` are the names of the scope's values that exclude
     the document; then nothing else is known, as nothing else may be told. `beyond_document` says
     that the document ends before the chunk. `main` is the chunk's standing in the lookup's own
     mode, `others` those in the modes of which that is made, or beside it. `meant` are documents in
@@ -55,13 +56,20 @@ class Absence:
         return (*((self.main,) if self.main else ()), *self.others)
 
 
+def is_of_documents(scope: Scope) -> bool:
+    """Whether a document's catalogue entry tells if its chunks are in *scope*.
+
+    It does not where the scope is on what chunks have of their own, as their headings; then
+    nothing of any entry may be told.
+    """
+    return not _OF_CHUNKS & scope.values.keys()
+
+
 def exclusion(document: CatalogueEntry, scope: Scope) -> tuple[str, ...]:
-    """The names in *scope* whose values exclude the chunks of *document*."""
+    """The names in *scope*, which is of documents, whose values exclude *document*."""
     metadata = document.metadata()
     return tuple(
-        name
-        for name, value in scope.values.items()
-        if name not in _OF_CHUNKS and not Scope({name: value}).allows(metadata)
+        name for name, value in scope.values.items() if not Scope({name: value}).allows(metadata)
     )
 
 
@@ -101,7 +109,9 @@ def _with(
     similarity = found.similarity if found else None
     is_there = found is not None or absence.document is not None or bool(absence.excluded_by)
     details = {
-        Stage.NOT_INDEXED: "" if is_there else "not known to the catalogue",
+        Stage.NOT_INDEXED: "not known to the catalogue"
+        if absence.is_of_document and not is_there
+        else "",
         Stage.FILTERED: f"scope: {listed(absence.excluded_by)}" if absence.excluded_by else "",
     }
     if stage is Stage.FILTERED and attempt and attempt.hint_filter and not absence.excluded_by:

@@ -266,6 +266,19 @@ async def test_R58_R26_of_a_foreign_tenants_chunk_only_the_scopes_name_is_told()
     assert "d27" not in unknown.message.replace("d027", "")
 
 
+async def test_R58_R26_a_scope_on_chunks_tells_nothing_of_a_document() -> None:
+    """Its entry cannot say whether the chunk is in scope: no count of chunks, category or name."""
+    shelf = await library()
+    scope = Scope({"chunk_index": 1})
+    for key in ("d04#chunk-7", "d04#chunk-0", "nobody#chunk-0"):
+        told = await shelf.explain.explain(QUERY, key, scope=scope)
+        assert told.stage is Stage.NOT_INDEXED
+        assert told.message == "The index has no such chunk in the scope (chunk_index)."
+        assert json.dumps(to_json(told)).replace(key, "?").count("d04") == 0
+    with pytest.raises(CallerError, match="as lookups show it"):
+        await shelf.explain.explain(QUERY, "d04", scope=scope)
+
+
 async def test_R58_a_required_scope_is_required_here_too() -> None:
     """Without it nothing is looked up, and not a word is said of the key."""
     one = await library(evolve(FEW, required_scope=("tenant",)))

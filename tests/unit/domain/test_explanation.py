@@ -346,7 +346,7 @@ def test_R58_R26_a_chunk_out_of_scope_is_told_by_the_scopes_names_only() -> None
     """Neither its document nor the scope's values, its rank or its score are in the explanation."""
     scope = Scope({"tenant": "other", "level": 3})
     assert exclusion(ENTRY, scope) == ("level", "tenant")
-    assert exclusion(ENTRY, Scope({"tenant": ("acme", "b"), "chunk_index": 1})) == ()
+    assert exclusion(ENTRY, Scope({"tenant": ("acme", "b")})) == ()
     told = absent(Absence(excluded_by=("level", "tenant")), scope=("level", "tenant"))
     assert (told.stage, told.excluded_by) == (Stage.FILTERED, ("level", "tenant"))
     assert (told.rank, told.score, told.similarity, told.standings) == (None, None, None, ())
