@@ -1,7 +1,6 @@
 """A record has a hard limit in bytes, and an order in which it gives way."""
 
 from collections.abc import Callable
-from itertools import accumulate
 from typing import TypeAlias
 
 from attrs import evolve
@@ -11,7 +10,7 @@ from evidence_lookup.domain.pack import ContextPackSummary
 from evidence_lookup.domain.path_try import PathTry, TraceError
 from evidence_lookup.domain.record import RetrievalDetails, ToolInvocation
 from evidence_lookup.domain.text import cut
-from evidence_lookup.domain.trace import Attempt, RetrievalTrace
+from evidence_lookup.domain.trace import RECORD_PATH, Attempt, QueryCut, RetrievalTrace
 
 SizeOf: TypeAlias = Callable[[ToolInvocation], int]
 """Bytes of a record as JSON."""
@@ -33,12 +32,15 @@ def within_limit(record: ToolInvocation, max_bytes: int, size_of: SizeOf) -> Too
     """
     if size_of(record) <= max_bytes:
         return record
-    names = accumulate(_STEPS, lambda named, name: f"{named}, {name}")
-    for named, shorten in zip(names, _STEPS.values(), strict=True):
-        record = shorten(record)
-        told = _with_warning(record, f"record_shortened: without {named}")
+    told, gone = record, list[str]()
+    for name, shorten in _STEPS.items():
+        shorter = shorten(record)
+        if shorter == record:
+            continue
+        record, gone = shorter, [*gone, name]
+        told = _with_warning(record, f"record_shortened: without {', '.join(gone)}")
         if size_of(told) <= max_bytes:
-            return told
+            break
     return told
 
 
@@ -85,19 +87,14 @@ def _with_few(record: ToolInvocation, most: int = _FEW) -> ToolInvocation:
 
 
 def _with_fewest(record: ToolInvocation) -> ToolInvocation:
-    record = _with_few(record, _FEWEST)
+    record = _with_query(_with_few(record, _FEWEST), _SHORT)
     details = record.retrieval_details
     transform, trace = details.query_transform, details.retrieval_trace
     return evolve(
         record,
-        query=cut(record.query, _SHORT),
         retrieval_details=evolve(
             details,
-            query_transform=evolve(
-                transform,
-                query=cut(transform.query, _SHORT),
-                hints=transform.hints.bounded(_FEWEST),
-            ),
+            query_transform=evolve(transform, hints=transform.hints.bounded(_FEWEST)),
             retrieval_trace=evolve(
                 trace, warnings=tuple(cut(one, _SHORTEST) for one in trace.warnings[:_FEWEST])
             ),
@@ -105,22 +102,32 @@ def _with_fewest(record: ToolInvocation) -> ToolInvocation:
     )
 
 
+def _with_query(record: ToolInvocation, most: int) -> ToolInvocation:
+    query = cut(record.query, most)
+    if query == record.query:
+        return record
+    details = record.retrieval_details
+    transform = details.query_transform
+    others = (one for one in transform.cuts if one.path != RECORD_PATH)
+    cuts = (*others, QueryCut(RECORD_PATH, len(record.query), len(query)))
+    transform = evolve(transform, query=query, cuts=cuts)
+    return evolve(record, query=query, retrieval_details=evolve(details, query_transform=transform))
+
+
 def _bare(record: ToolInvocation) -> ToolInvocation:
+    record = _with_query(record, _SHORTEST)
     details = record.retrieval_details
     transform, trace = details.query_transform, details.retrieval_trace
     summary = details.context_pack_summary
     return evolve(
         record,
         session_id=_shortest(record.session_id),
-        query=cut(record.query, _SHORTEST),
         retrieval_details=RetrievalDetails(
             query_transform=evolve(
                 transform,
-                query=cut(transform.query, _SHORTEST),
                 hints=QueryHints(),
                 hint_filter=_shortest(transform.hint_filter),
                 scope=transform.scope[:_FEWEST],
-                cuts=(),
             ),
             retrieval_trace=RetrievalTrace(
                 attempts=tuple(map(_bare_attempt, trace.attempts[:2])),

@@ -13,8 +13,6 @@ from evidence_lookup.domain.result import LookupResult
 from evidence_lookup.domain.status import EvidenceStatus
 from evidence_lookup.domain.trace import RECORD_PATH, FallbackReason
 
-_SHORTENED = "record_shortened"
-
 
 class SkipReason(StrEnum):
     """Why a record cannot be run again as it was."""
@@ -24,7 +22,7 @@ class SkipReason(StrEnum):
     QUERY_CUT = "query_cut"
     """It holds only a beginning of the query."""
     RECORD_SHORTENED = "record_shortened"
-    """It was too large, so that its query or its evidence may not be whole."""
+    """It was too large, so that it lacks some of its evidence."""
     SCOPE_NEEDED = "scope_needed"
     """Records hold no scope values, and a value for one of its names, or of those that are
     required now, was not given."""
@@ -105,7 +103,7 @@ def skip_reason(
         return SkipReason.REDACTED
     if any(cut.path == RECORD_PATH for cut in transform.cuts):
         return SkipReason.QUERY_CUT
-    if any(warning.startswith(_SHORTENED) for warning in details.retrieval_trace.warnings):
+    if len(details.evidence_blocks) < record.block_count:
         return SkipReason.RECORD_SHORTENED
     if (names | set(required)) - set(scope_names):
         return SkipReason.SCOPE_NEEDED

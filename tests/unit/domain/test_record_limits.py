@@ -64,6 +64,13 @@ def test_what_is_needed_least_goes_first() -> None:
     assert few.query == record.query
 
 
+def test_what_was_not_there_is_not_told_as_gone() -> None:
+    """A lookup without a sidecar has lost no comparison."""
+    record = samples.invocation(of=samples.result(blocks=[samples.block("a#chunk-0", "文" * 200)]))
+    shortened = within_limit(record, size_of(record) - 1, size_of)
+    assert note(shortened) == "record_shortened: without previews"
+
+
 def test_the_counts_tell_of_what_is_gone() -> None:
     """The shortest form keeps names, counts, status and timings."""
     record = large_record()

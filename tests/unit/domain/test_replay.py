@@ -119,6 +119,24 @@ def test_a_record_that_was_shortened_cannot_be_compared() -> None:
     assert skip_reason(shortened, ("tenant",)) is SkipReason.RECORD_SHORTENED
 
 
+def test_a_shortened_record_is_run_if_its_query_and_evidence_are_whole() -> None:
+    """Previews and drops are not compared; a query that had to be cut is not the one asked."""
+    keys = [f"d{n}#chunk-0" for n in range(5)]
+    whole = samples.invocation(of=samples.result(blocks=[samples.block(key) for key in keys]))
+    for query, reason in (("why?", None), ("why " * 400, SkipReason.QUERY_CUT)):
+        transform = evolve(whole.retrieval_details.query_transform, query=query)
+        details = evolve(whole.retrieval_details, query_transform=transform)
+        record = evolve(whole, query=query, retrieval_details=details)
+
+        def size_of(one: ToolInvocation) -> int:
+            few = len(one.query) < 1_200 and not one.retrieval_details.evidence_blocks[0].preview
+            return 1 if few else 2
+
+        shortened = within_limit(record, 1, size_of)
+        assert "record_shortened" in shortened.retrieval_details.retrieval_trace.warnings[-1]
+        assert skip_reason(shortened, ("tenant",)) is reason
+
+
 @pytest.mark.parametrize(
     ("recorded", "given", "reason"),
     [
