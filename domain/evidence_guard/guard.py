@@ -12,7 +12,7 @@ from evidence_lookup.domain.evidence_guard.excerpts import Excerpts, returned_ex
 from evidence_lookup.domain.evidence_guard.known_keys import KnownKeys
 from evidence_lookup.domain.evidence_guard.quotations import is_long_enough, quotations
 from evidence_lookup.domain.evidence_guard.quote_check import QuoteCheck
-from evidence_lookup.domain.evidence_guard.reference import Reference, named
+from evidence_lookup.domain.evidence_guard.reference import Reference
 from evidence_lookup.domain.evidence_guard.references import find_references
 from evidence_lookup.domain.evidence_guard.report import (
     GuardReport,
@@ -119,56 +119,42 @@ def _of_text(
     part: AnswerText, parts: Sequence[Unit], known: KnownKeys, quotes: QuoteCheck
 ) -> list[ReferenceFinding]:
     """The references in the text and the citations that have a place in it."""
-    written = find_references(part.text, known, CodeSpans(part.text, parts))
-    placed = [one for one in part.citations if one.start is not None and one.end is not None]
-    spans = [(one.start, one.end) for one in placed]
-    references = [one for one in written if not _is_mark(one, spans)]
-    own: dict[int, ReferenceFinding] = {}
-    for citation in placed:
-        finding = _of_citation(citation, known, quotes)
-        start = min(citation.start or 0, len(part.text))
-        end = min(max(citation.end or 0, start), len(part.text))
-        reference = evolve(
-            named(finding.reference, finding.evidence_key, (start, end), (start, end)),
-            verdict=finding.verdict,
+    placed = [
+        (one, one.start, one.end)
+        for one in part.citations
+        if one.start is not None and one.end is not None
+    ]
+    found: list[tuple[Reference, list[QuoteFinding]]] = [
+        (one, [])
+        for one in find_references(part.text, known, CodeSpans(part.text, parts))
+        # What a structured citation stands for is only its mark in the text.
+        if not any(start <= one.outer_start and one.outer_end <= end for _, start, end in placed)
+    ]
+    for citation, start, end in placed:
+        told = _of_citation(citation, known, quotes)
+        start = min(start, len(part.text))
+        place = (start, min(max(end, start), len(part.text)))
+        reference = Reference(told.reference, *place, *place, told.verdict, told.evidence_key)
+        found.append((reference, list(told.quotes)))
+    found.sort(key=lambda one: (one[0].outer_start, one[0].start))
+    for passage in quoted_passages(part.text, parts, [reference for reference, _ in found]):
+        cited = [found[one][0].evidence_key for one in passage.beside]
+        at = (part.path, passage.start, passage.end)
+        if (checked := quotes.check(passage.text, cited, at)) is not None:
+            found[passage.beside[checked[0]]][1].append(checked[1])
+    return [
+        ReferenceFinding(
+            one.written,
+            part.path,
+            one.start,
+            one.end,
+            one.verdict,
+            one.evidence_key,
+            tuple(beside),
+            worst(beside),
         )
-        own[id(reference)] = finding
-        references.append(reference)
-    references.sort(key=lambda one: (one.outer_start, one.start))
-    beside: list[list[QuoteFinding]] = [[] for _ in references]
-    for passage in quoted_passages(part.text, parts, references):
-        cited = [references[one].evidence_key for one in passage.beside]
-        place = (part.path, passage.start, passage.end)
-        if (checked := quotes.check(passage.text, cited, place)) is not None:
-            beside[passage.beside[checked[0]]].append(checked[1])
-    found: list[ReferenceFinding] = []
-    for one, passages in zip(references, beside, strict=True):
-        structured = own.get(id(one))
-        all_quotes = (*(structured.quotes if structured else ()), *passages)
-        found.append(
-            ReferenceFinding(
-                one.written,
-                part.path,
-                one.start,
-                one.end,
-                one.verdict,
-                one.evidence_key,
-                all_quotes,
-                worst(all_quotes),
-            )
-        )
-    return found
-
-
-def _is_mark(reference: Reference, spans: Sequence[tuple[int | None, int | None]]) -> bool:
-    """Whether *reference* is only the mark in the text that a structured citation stands for."""
-    return any(
-        start is not None
-        and end is not None
-        and start <= reference.outer_start
-        and reference.outer_end <= end
-        for start, end in spans
-    )
+        for one, beside in found
+    ]
 
 
 def _with_rest(

@@ -42,14 +42,12 @@ class StructuredCitation:
 class AnswerText:
     """A text of the answer, with the citations of its own that a vendor's structure attaches.
 
-    `spans` are the places in the text that annotations stand for. `may_be_key` says that the
-    whole text may be a key, as an item of a list of sources is.
+    `may_be_key` says that the whole text may be a key, as an item of a list of sources is.
     """
 
     path: str
     text: str
     citations: tuple[StructuredCitation, ...] = ()
-    spans: tuple[tuple[int, int], ...] = ()
     may_be_key: bool = False
 
 
@@ -177,15 +175,7 @@ def _annotated_text(value: Mapping[str, Json], path: str) -> tuple[list[Part], s
         if not found and beside:
             continue  # citations of another kind
         cited = tuple(one for one in found if one != _NO_CITATION)
-        spans = [(one.start, one.end) for one in cited]
-        return [
-            AnswerText(
-                f"{path}.{text_name}",
-                text,
-                cited,
-                tuple((s, e) for s, e in spans if s is not None and e is not None),
-            )
-        ], {text_name, name}
+        return [AnswerText(f"{path}.{text_name}", text, cited)], {text_name, name}
     return [], set()
 
 
