@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from evidence_lookup.domain.evidence_guard import key_grammar as grammar
-from evidence_lookup.domain.evidence_guard.brackets import Group, Nesting, groups
+from evidence_lookup.domain.evidence_guard.brackets import Group, groups, innermost
 from evidence_lookup.domain.evidence_guard.known_keys import CHUNK_MARK, KnownKeys
 from evidence_lookup.domain.evidence_guard.literal_keys import item_starts
 from evidence_lookup.domain.evidence_guard.reference import Reference, named
@@ -25,16 +25,13 @@ class BracketedReferences:
         self._ends = dict(spans)
         self._pairs = groups(text, spans)
         self._marks: dict[int, list[int]] = {}
-        self._holds_key: set[int] = set()
-        marks = list(CHUNK_MARK.finditer(text))
-        if marks or spans:
-            nesting = Nesting(self._pairs)
-            for mark in marks:
-                if (inside := nesting.innermost(mark.start())) is not None:
-                    self._marks.setdefault(inside, []).append(mark.end())
-            for start, _ in spans:
-                if (inside := nesting.innermost(start)) is not None:
-                    self._holds_key.add(inside)
+        marks = [mark.span() for mark in CHUNK_MARK.finditer(text)]
+        around = innermost(self._pairs, (start for start, _ in marks))
+        for (_, end), inside in zip(marks, around, strict=True):
+            if inside is not None:
+                self._marks.setdefault(inside, []).append(end)
+        around = innermost(self._pairs, (start for start, _ in spans))
+        self._holds_key = {inside for inside in around if inside is not None}
         self._index = {self._pairs[n].start: n for n in self._marks.keys() | self._holds_key}
         self._item_ends = {
             number: [end for end in ends if self._ends_item(end, self._pairs[number])]

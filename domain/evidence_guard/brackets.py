@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import frozen
 
@@ -40,26 +40,14 @@ def groups(text: str, apart: Sequence[tuple[int, int]]) -> list[Group]:
     return [Group(*pair) for pair in sorted(pairs)]
 
 
-class Nesting:
-    """Tells the innermost pair around a place."""
-
-    def __init__(self, pairs: list[Group]) -> None:
-        self._edges: list[int] = []
-        self._inside: list[int | None] = []
-        around: list[int] = []
-        events = sorted(
-            [(one.start, 1, index) for index, one in enumerate(pairs)]
-            + [(one.end, 0, index) for index, one in enumerate(pairs)]
-        )
-        for position, opens, index in events:
-            if opens:
-                around.append(index)
-            else:
-                around.pop()
-            self._edges.append(position)
-            self._inside.append(around[-1] if around else None)
-
-    def innermost(self, position: int) -> int | None:
-        """The index of the innermost pair around the character at *position*, or None."""
-        edge = bisect_right(self._edges, position) - 1
-        return self._inside[edge] if edge >= 0 else None
+def innermost(pairs: Sequence[Group], positions: Iterable[int]) -> Iterator[int | None]:
+    """For each of *positions*, in order, the index of the innermost of *pairs* around it."""
+    begun: list[int] = []
+    following = 0
+    for position in positions:
+        while following < len(pairs) and pairs[following].start < position:
+            begun.append(following)
+            following += 1
+        while begun and pairs[begun[-1]].end < position:
+            begun.pop()
+        yield begun[-1] if begun else None

@@ -4,8 +4,9 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
+from evidence_lookup.domain.evidence_guard.text_units import MARKDOWN_ESCAPE
+
 CHUNK_MARK = re.compile(r"#chunk-[0-9]+")
-_ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 _PREFIX = 6  # the shortest key is rank:1
 
 
@@ -31,7 +32,7 @@ class KnownKeys:
         """
         if written in self._keys:
             return written
-        for form in (_form(written), _form(_ESCAPE.sub("", written))):
+        for form in (_form(written), _form(MARKDOWN_ESCAPE.sub("", written))):
             if form in self._by_form:
                 return self._by_form[form]
         return None

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from evidence_lookup.domain.evidence_guard.text_units import MARKDOWN_ESCAPE
 from evidence_lookup.domain.text import is_cjk, is_whole_word, normalise
 
 _QUOTE_MARKS = "\"'´‘’‚‛“”„‟‹›«»「」『』〝〞〟"
@@ -17,7 +18,6 @@ _FOLDED = str.maketrans(
         "*": None,
     }
 )
-_ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 _DASH = re.compile(r" ?-+ ?")
 _AROUND_MARKS = re.compile(r" (?=[,.;:!?'()])|(?<=[,.;:!?'()]) (?!\d)")
 _ELLIPSIS = re.compile(r" ?[\[(]? ?\.{3,} ?[\])]? ?")
@@ -33,7 +33,7 @@ def matchable(text: str) -> str:
     Markdown's emphasis and code marks and its backslashes are gone.
     """
     text = "".join(char for char in normalise(text) if unicodedata.category(char) != "Cf")
-    text = _ESCAPE.sub("", text.replace("`", "")).translate(_FOLDED)
+    text = MARKDOWN_ESCAPE.sub("", text.replace("`", "")).translate(_FOLDED)
     return _AROUND_MARKS.sub("", _DASH.sub("-", _spaced(text)))
 
 

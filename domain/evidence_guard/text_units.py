@@ -13,6 +13,8 @@ _BLOCK_QUOTE = re.compile(r"[ \t]{0,3}>[ \t]?")
 _NEW_UNIT = re.compile(
     r"[ \t]*(?:[-*+•][ \t]|[0-9]{1,3}[.)][ \t]|#{1,6}[ \t]|\||\[[^\[\]\n]{1,20}\]:)"
 )
+MARKDOWN_ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
+"""A backslash before a punctuation mark."""
 _BACKTICKS = re.compile(r"`+")
 
 

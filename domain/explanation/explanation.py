@@ -1,6 +1,6 @@
 """The answer to "why is this chunk not in the answer?"."""
 
-from attrs import field, frozen
+from attrs import frozen
 
 from evidence_lookup.domain.explanation.stage import Stage
 from evidence_lookup.domain.explanation.standing import Standing
@@ -40,6 +40,6 @@ class Explanation:
     duplicates: tuple[int, ...] = ()
     instead: tuple[str, ...] = ()
     excluded_by: tuple[str, ...] = ()
-    standings: tuple[Standing, ...] = field(default=())
+    standings: tuple[Standing, ...] = ()
     steps: tuple[Step, ...] = ()
     invocation_id: str | None = None

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from attrs import field, frozen
+from attrs import frozen
 
 from evidence_lookup.domain.candidate import Candidate
 from evidence_lookup.domain.identity import parse_evidence_key
@@ -33,7 +33,7 @@ class Run:
     candidates: tuple[Candidate, ...] = ()
     limits: SelectionLimits | None = None
     invocation_id: str | None = None
-    scope: tuple[str, ...] = field(default=())
+    scope: tuple[str, ...] = ()
 
     @property
     def attempt(self) -> Attempt | None:

@@ -47,11 +47,8 @@ def explain_run(evidence_key: str, run: Run) -> Explanation:
 
 def _unavailable(run: Run) -> str:
     error = run.attempt.error if run.attempt else None
-    return (
-        f"The backend gave no answer: {error.kind}: {error.message}"
-        if error
-        else (f"The backend gave no answer ({run.trace.reason}).")
-    )
+    told = f": {error.kind}: {error.message}" if error else f" ({run.trace.reason})."
+    return f"The backend gave no answer{told}"
 
 
 def _returned(blank: Explanation, run: Run, drops: tuple[Drop, ...]) -> Explanation:
@@ -111,10 +108,7 @@ def _dropped(blank: Explanation, run: Run, drops: tuple[Drop, ...]) -> Explanati
             named = evolve(named, setting="rag.max-chunks-per-document", instead=instead)
             message = (
                 "Better chunks of its document took the document's places "
-                f"(rag.max-chunks-per-document): {listed(instead)}."
-                if instead
-                else "Better chunks of its document took the document's places "
-                "(rag.max-chunks-per-document)."
+                f"(rag.max-chunks-per-document){': ' if instead else ''}{listed(instead)}."
             )
         case DropReason.RETURN_N:
             behind = run.of_reason(DropReason.RETURN_N).index(fate.evidence_key)
@@ -143,9 +137,9 @@ def _not_listed(blank: Explanation, run: Run) -> Explanation:
         f"Not among the {counted(attempt.candidate_count, 'hit')} that the backend gave; "
         f"{attempt.top_k} were asked for (rag.retrieve-k)."
     )
-    narrowed = [f"category {attempt.hint_filter!r}, which the hints gave"] * bool(
-        attempt.hint_filter
-    )
+    narrowed: list[str] = []
+    if attempt.hint_filter:
+        narrowed.append(f"category {attempt.hint_filter!r}, which the hints gave")
     if run.scope:
         narrowed.append(f"the scope ({', '.join(run.scope)})")
     if narrowed:
