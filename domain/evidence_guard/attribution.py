@@ -48,18 +48,23 @@ def quoted_passages(
     beside those directly after it and those directly before it: in the same unit (paragraph, list
     item, table row), with no end of a sentence between and no other reference. References that
     only white space, commas or *and* part are one neighbour; a quotation belongs to whichever
-    neighbour's excerpt holds it. A block quote without references stands beside the one that the
-    next unit begins with (``— [guide#chunk-3]``), and the one that ends the unit before it, of
-    which a colon may follow (``In [guide#chunk-3] we read:``). A quotation beside none is not
-    checked, and neither is one of fewer than 3 words or 6 CJK characters.
+    neighbour's excerpt holds it. Marks around a reference itself quote nothing. A block quote
+    without references stands beside the one that the next unit begins with
+    (``— [guide#chunk-3]``), and the one that ends the unit before it, of which a colon may follow
+    (``In [guide#chunk-3] we read:``). A quotation beside none is not checked, and neither is one
+    of fewer than 3 words or 6 CJK characters.
     """
     starts = [reference.outer_start for reference in references]
+    written = sorted((reference.start, reference.end) for reference in references)
     for unit, quotation in quotations(text, parts):
         first = bisect_left(starts, quotation.start)
         last = bisect_left(starts, quotation.end)
         if first < last:
             yield from _around(text, quotation, references, range(first, last))
             continue
+        names = bisect_left(written, (quotation.end,)) - 1
+        if names >= 0 and written[names][1] > quotation.start:
+            continue  # ["guide#chunk-3"]: what stands in the marks is the reference
         after = _after(text, unit, quotation, references, first)
         before = _before(text, unit, quotation, references, first - 1)
         if beside := (*after, *before):

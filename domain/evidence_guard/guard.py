@@ -92,8 +92,9 @@ def _of_citation(
     citation: StructuredCitation, known: KnownKeys, quotes: QuoteCheck
 ) -> ReferenceFinding:
     written, key, verdict = _resolved(citation, known)
-    checked = (quotes.check(quote, (key,), (path, None, None)) for path, quote in citation.quotes)
-    found = tuple(one[1] for one in checked if one is not None)
+    cited = [_key(one, known) for one in citation.ids] or [key]
+    checked = (quotes.check(quote, cited, (path, None, None)) for path, quote in citation.quotes)
+    found = tuple(one[1] for one in checked if one is not None and one[0] == citation.number)
     return ReferenceFinding(written, citation.path, None, None, verdict, key, found, worst(found))
 
 
@@ -101,9 +102,8 @@ def _resolved(
     citation: StructuredCitation, known: KnownKeys
 ) -> tuple[str, str | None, ReferenceVerdict]:
     for one in citation.candidates:
-        for written in (one, one.strip().strip("[]【】")):
-            if (key := known.resolve(written)) is not None:
-                return one, key, ReferenceVerdict.VALID
+        if (key := _key(one, known)) is not None:
+            return one, key, ReferenceVerdict.VALID
     if not citation.candidates:
         return citation.position or "", None, ReferenceVerdict.POSITIONAL
     written = next(
@@ -113,6 +113,10 @@ def _resolved(
     is_position = grammar.POSITIONS.fullmatch(written.strip("[]【】"))
     verdict = ReferenceVerdict.POSITIONAL if is_position else ReferenceVerdict.UNKNOWN
     return written, None, verdict
+
+
+def _key(written: str, known: KnownKeys) -> str | None:
+    return known.resolve(written) or known.resolve(written.strip().strip("[]【】"))
 
 
 def _of_text(

@@ -56,8 +56,8 @@ SEPARATOR = re.compile(rf"{_WRAPPERS}{_SEPARATOR}")
 
 SPACE = re.compile(r"\s?(\s{0,20})")
 
-NOTE = re.compile(r"\s*[:：,，;；|(（]|\s+(?![-–])")
-"""What begins a note after a returned key: ``[guide#chunk-3, lines 5 to 9]``."""
+NOTE = re.compile(r"\s*[:：,，;；|(（†]|\s+(?![-–])")
+"""What begins a note after a returned key: ``[guide#chunk-3, lines 5 to 9]``, ``…†source】``."""
 
 OTHER_ITEM = re.compile(
     rf"{_WRAPPERS}(?:(?:{_NAMES})\s*[:：=]\s*)?{_WRAPPERS}"

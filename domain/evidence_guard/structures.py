@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
-from attrs import frozen
+from attrs import evolve, frozen
+
+from evidence_lookup.domain.evidence_guard.key_grammar import WHOLE_KEY
 
 Json: TypeAlias = Any
 
@@ -20,6 +22,7 @@ _ANTHROPIC_FIELDS = {
     "content_block_location": ("document_title", "file_id"),
 }
 _OPENAI_FIELDS = {"file_citation": ("file_id", "filename"), "url_citation": ("url", "title")}
+_MOST_IDS = 20  # of one object, that a quote is sought in
 _INDEX_FIELDS = ("document_index", "search_result_index")
 
 
@@ -27,7 +30,8 @@ _INDEX_FIELDS = ("document_index", "search_result_index")
 class StructuredCitation:
     """A citation that is data: what may be its key, the best first, and what it quotes.
 
-    `candidates` are empty where only a position is given, which is then `position`.
+    `candidates` are empty where only a position is given, which is then `position`. Where the
+    quotes stand beside several ids, these are `ids`, of which this is that of `number`.
     """
 
     path: str
@@ -36,6 +40,8 @@ class StructuredCitation:
     quotes: tuple[tuple[str, str], ...] = ()
     start: int | None = None
     end: int | None = None
+    ids: tuple[str, ...] = ()
+    number: int = 0
 
 
 @frozen
@@ -60,7 +66,8 @@ def parts_of(answer: Json, path: str = "$") -> Iterator[Part]:
 
     - An object with `document_id`, `document_ids`, `evidence_key` or `evidence_keys`, at any
       depth: each text or number there is a citation. Its `quote`, `quotes`, `cited_text`,
-      `quoted_text` or `excerpt` is quoted.
+      `quoted_text` or `excerpt` is quoted, from whichever of several ids holds it. An object with
+      a quote and none of these names has its id in any text that has the form of a key.
     - Anthropic's citations (objects whose `type` is ``char_location``, ``page_location``,
       ``content_block_location``, ``search_result_location`` or ``web_search_result_location``).
       The host gives the evidence key as the `source` of a search result block or the `title` of
@@ -110,15 +117,27 @@ def _of_object(value: Mapping[str, Json], path: str) -> list[_Pending]:
         return [] if citation == _NO_CITATION else [(citation, path, False)]
     annotated, done = _annotated_text(value, path)
     found: list[_Pending] = [(each, path, False) for each in annotated]
-    has_ids = any(name in value for name in _ID_FIELDS)
-    quotes = tuple(_texts(value, _QUOTE_FIELDS, path)) if has_ids else ()
+    quotes = tuple(_texts(value, _QUOTE_FIELDS, path))
+    id_names = [name for name in value if name in _ID_FIELDS]
+    if quotes and not id_names:
+        id_names = [name for name, each in value.items() if _is_quoted_id(name, each)]
+    cited = {name: list(_id_citations(value[name], f"{path}.{name}")) for name in id_names}
+    ids = tuple("".join(one.candidates) for each in cited.values() for one in each)[:_MOST_IDS]
+    number = 0
     for name, each in value.items():
-        place = f"{path}.{name}"
-        if name in _ID_FIELDS:
-            found += [(one, place, False) for one in _id_citations(each, place, quotes)]
-        elif name not in done and not (has_ids and name in _QUOTE_FIELDS):
-            found.append((each, place, name in _LISTS_OF_KEYS))
+        for one in cited.get(name, ()):
+            if quotes and number < _MOST_IDS:
+                one = evolve(one, quotes=quotes, ids=ids, number=number)
+            found.append((one, one.path, False))
+            number += 1
+        if name not in cited and name not in done and not (cited and name in _QUOTE_FIELDS):
+            found.append((each, f"{path}.{name}", name in _LISTS_OF_KEYS))
     return found
+
+
+def _is_quoted_id(name: str, value: Json) -> bool:
+    is_key = isinstance(value, str) and WHOLE_KEY.fullmatch(value.strip()) is not None
+    return is_key and name not in _QUOTE_FIELDS
 
 
 _NO_CITATION = StructuredCitation("", ())
@@ -190,14 +209,12 @@ def _texts(value: Mapping[str, Json], names: Sequence[str], path: str) -> Iterat
                     yield f"{path}.{name}[{index}]", one
 
 
-def _id_citations(
-    value: Json, path: str, quotes: tuple[tuple[str, str], ...]
-) -> Iterator[StructuredCitation]:
+def _id_citations(value: Json, path: str) -> Iterator[StructuredCitation]:
     if isinstance(value, str):
-        yield StructuredCitation(path, (value,), quotes=quotes)
+        yield StructuredCitation(path, (value,))
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield StructuredCitation(path, (), position=str(value), quotes=quotes)
+        yield StructuredCitation(path, (), position=str(value))
     else:
         for index, each in enumerate(as_list(value) or ()):
             if isinstance(each, str | int | float):
-                yield from _id_citations(each, f"{path}[{index}]", quotes)
+                yield from _id_citations(each, f"{path}[{index}]")

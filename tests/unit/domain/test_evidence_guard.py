@@ -70,6 +70,7 @@ def quotes(report: GuardReport) -> list[tuple[str | None, QuoteState]]:
         ("参见redis/sentinel#chunk-3。", [SENTINEL]),
         (f"参见 {REVIEW}。", [REVIEW]),
         (f"{SENTINEL}'s limit, or <cite>{SENTINEL}</cite>", [SENTINEL, SENTINEL]),
+        (f"【{SENTINEL}†source】 【{REVIEW}†L1-L3】", [SENTINEL, REVIEW]),
         ("[vector:a[7], b] [rank:2]", ["vector:a[7], b", "rank:2"]),
         (f"```\nlog [{SENTINEL}]\n```", [SENTINEL]),
         (f'["{SENTINEL}", "{REVIEW}"]', [SENTINEL, REVIEW]),
@@ -254,10 +255,11 @@ def test_R39_each_quote_belongs_to_its_own_reference() -> None:
         f"> [!TIP]\n> nothing of this is quoted [{SENTINEL}].",
         f'A 19" rack and a 21" screen [{SENTINEL}].',
         f'"不是引文" [{SENTINEL}]',
+        f'See ["{SENTINEL}"], [“{PRIMARY}”, "{REVIEW}"] and [evidence_key: "{SENTINEL}"].',
     ],
 )
 def test_names_and_callouts_are_no_quotations(answer: str) -> None:
-    """Few words, apostrophes, inches, callouts, and quotes in another sentence."""
+    """Few words, apostrophes, inches, callouts, quotes in another sentence, marks around a key."""
     assert quotes(check(answer)) == []
 
 
@@ -344,6 +346,27 @@ def test_R39_json_in_a_text_is_read_as_json() -> None:
     inner = report.findings[1]
     assert inner.path == f"$@{answer.index('```')}.cited[0].document_id"
     assert inner.quote_state is QuoteState.NOT_FOUND
+
+
+def test_R39_a_quote_in_json_belongs_to_whichever_of_several_ids_holds_it() -> None:
+    """As in a text; one that none of them holds is told once."""
+    quote = "never restart the primary"
+    for ids in ([SENTINEL, PRIMARY], [PRIMARY, SENTINEL]):
+        report = check({"document_ids": ids, "quote": quote})
+        assert (report.ok, quotes(report)) == (True, [(PRIMARY, QuoteState.FOUND)])
+    report = check({"document_id": 5, "evidence_keys": [SENTINEL, PRIMARY], "quote": f"{quote}!s"})
+    assert quotes(report) == [(SENTINEL, QuoteState.NOT_FOUND)]
+
+
+@pytest.mark.parametrize("name", ["id", "source", "document", "chunk"])
+def test_R39_a_quote_in_json_is_checked_whatever_its_id_is_called(name: str) -> None:
+    """An object with a quote and a text of the form of a key is a citation."""
+    cited = {"n": "1", name: PRIMARY, "quote": "never restart the replicas"}
+    report = check({"text": f"See [{REVIEW}].", "citations": [cited]})
+    assert keys(report) == [REVIEW, PRIMARY]
+    assert quotes(report) == [(PRIMARY, QuoteState.NOT_FOUND)]
+    assert check({name: "other#chunk-9", "quote": "x"}).unknown_ids == ("other#chunk-9",)
+    assert check({name: "My Guide", "quote": "x"}).findings == ()
 
 
 def test_a_list_of_prose_is_no_list_of_ids() -> None:
