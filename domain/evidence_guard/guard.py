@@ -1,6 +1,9 @@
 """Check an answer's references against what this conversation's lookups returned (R39)."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from math import inf
 from typing import Any
 
 from attrs import evolve, frozen
@@ -128,11 +131,13 @@ def _of_text(
         for one in part.citations
         if one.start is not None and one.end is not None
     ]
+    spans = sorted((start, end) for _, start, end in placed)
+    farthest = [0, *accumulate((end for _, end in spans), max)]
     found: list[tuple[Reference, list[QuoteFinding]]] = [
         (one, [])
         for one in find_references(part.text, known, CodeSpans(part.text, parts))
         # What a structured citation stands for is only its mark in the text.
-        if not any(start <= one.outer_start and one.outer_end <= end for _, start, end in placed)
+        if one.outer_end > farthest[bisect_right(spans, (one.outer_start, inf))]
     ]
     for citation, start, end in placed:
         told = _of_citation(citation, known, quotes)

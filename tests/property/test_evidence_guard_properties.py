@@ -148,6 +148,20 @@ def test_time_grows_as_the_text_does(text: str) -> None:
     assert seconds(160_000) < 30 * max(seconds(20_000), 0.01)
 
 
+def test_time_grows_as_the_annotations_do() -> None:
+    """Each stands for a mark in the text, and none is compared with every mark."""
+
+    def seconds(count: int) -> float:
+        spans = [{"start_index": 3 * n, "end_index": 3 * n + 3} for n in range(count)]
+        annotations = [{"type": "url_citation", "url": "a#chunk-1", **span} for span in spans]
+        began = time.process_time()
+        report = check({"text": "[1]" * count, "annotations": annotations}, ["a#chunk-1"])
+        assert (report.ok, len(report.findings)) == (True, count)
+        return time.process_time() - began
+
+    assert seconds(24_000) < 25 * max(seconds(3_000), 0.05)
+
+
 def test_brackets_that_nest_deeply_are_read() -> None:
     """No recursion, in text and in JSON."""
     depth = 20_000
