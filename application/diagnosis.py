@@ -114,8 +114,9 @@ def _depth(status: SpoolStatus, age: float) -> str:
         told = "no record waits"
     else:
         records = "1 record waits" if status.pending == 1 else f"{status.pending} records wait"
+        files = "1 file" if status.files == 1 else f"{status.files} files"
         told = (
-            f"{records} in {status.files} files, the oldest for {age:.0f} s, "
+            f"{records} in {files}, the oldest for {age:.0f} s, "
             f"{status.size_bytes:,} of {status.limit_bytes:,} bytes"
         )
     for count, what in (

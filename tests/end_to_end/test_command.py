@@ -259,7 +259,8 @@ def test_help_says_what_stands_where_an_option_is_not_given(tmp_path: Path) -> N
     assert "[default: rag.mode, hybrid]" in out
     assert "[default: .evidence-lookup]" in out
     for group in ((), ("trace",), ("config",)):
-        assert "..." not in run(*group, "--help", folder=tmp_path).stdout.replace("[ARGS]...", "")
+        narrow = run(*group, "--help", folder=tmp_path, variables={"COLUMNS": "80"}).stdout
+        assert "..." not in narrow.replace("[ARGS]...", "")
 
 
 def test_a_scope_that_contradicts_itself_is_refused(tmp_path: Path) -> None:

@@ -91,10 +91,9 @@ def test_trace_show_fits_the_width_with_every_candidate_in_it(
     assert lines[0] == kettle["query"]
     assert "session a" in lines[1]
     assert all(cell_len(line) <= int(columns) for line in lines[2:])
-    outcomes = [line.split()[-1] for line in lines if line.split()[:1] in (["-"], *ranks(kettle))]
-    drops = [drop["reason"] for drop in kettle["retrieval_details"]["retrieval_trace"]["drops"]]
+    drops = kettle["retrieval_details"]["retrieval_trace"]["drops"]
     assert len(drops) > 3
-    assert [one for one in outcomes if one in drops] == drops
+    assert dropped(lines, columns) == [(one["evidence_key"], one["reason"]) for one in drops]
     total = next(line for line in lines if line.split()[:1] == ["total"])
     assert total.split()[-1] == "100%"
     wide = run("trace", "show", chinese["id"], folder=folder, variables=settings).stdout
@@ -103,6 +102,22 @@ def test_trace_show_fits_the_width_with_every_candidate_in_it(
     assert all(cell_len(line) <= int(columns) for line in told.splitlines())
 
 
-def ranks(record: dict[str, Any]) -> list[list[str]]:
-    """The first cells of the rows of blocks."""
-    return [[str(one["final_rank"])] for one in record["retrieval_details"]["rerank_trace"]]
+def dropped(lines: Sequence[str], columns: str) -> list[tuple[str, str]]:
+    """Key and reason of each candidate left out: in a row, or below each other in 80 columns."""
+    rows = [n for n, line in enumerate(lines) if line.split()[:1] == ["-"]]
+    if columns == "80":
+        return [(lines[n].split()[1], lines[n + 1].split()[0]) for n in rows]
+    return [(lines[n].split()[2], lines[n].split()[-1]) for n in rows]
+
+
+def test_keys_are_whole_where_there_is_little_room(
+    records: Sequence[dict[str, Any]], folder: Path
+) -> None:
+    """A key that is longer than the terminal is wide can still be found in the output."""
+    settings = {**MEMORY, "COLUMNS": "20"}
+    kettle = records[-1]
+    out = run("trace", "show", kettle["id"], folder=folder, variables=settings).stdout
+    for block in kettle["retrieval_details"]["evidence_blocks"]:
+        assert out.count(block["evidence_key"]) == 2  # in the ranking and in the pack
+    listed = run("trace", "list", folder=folder, variables=settings).stdout.splitlines()
+    assert [line.split()[-2:] for line in listed] == [["session", one] for one in "bba"]

@@ -30,15 +30,16 @@ from evidence_lookup.domain.hit import SearchMode
 app = typer.Typer(
     name="evidence-lookup",
     help="Look up evidence in your team's own documents, with ids that an answer can cite.",
-    epilog="Exit codes: 0 done or found, 1 nothing found, 2 wrong input or settings, "
-    "3 a backend is unavailable, 4 unexpected, 130 interrupted.",
+    epilog="Exit codes: 0 done or found, 1 nothing found, or a check that failed (guard, replay, "
+    "ingest --strict), 2 wrong input or settings, 3 a backend is unavailable, 4 unexpected, "
+    "130 interrupted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help starts in half the time, and its errors are one line
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-trace_app = typer.Typer(no_args_is_help=True, help="Read the records of earlier lookups.")
+trace_app = typer.Typer(no_args_is_help=True, help="Read, sum up or remove the records of lookups.")
 config_app = typer.Typer(no_args_is_help=True, help="Show the settings.")
 app.add_typer(trace_app, name="trace")
 app.add_typer(config_app, name="config")

@@ -12,7 +12,7 @@ from evidence_lookup.command.options import (
     DataDir,
     Debug,
     Json,
-    LookupScope,
+    RecordedScope,
     scope_from,
     settings_from,
 )
@@ -29,7 +29,7 @@ def guard(
     session: Annotated[
         str, typer.Option(help="The id under which the conversation's lookups are recorded.")
     ],
-    scope: LookupScope = None,
+    scope: RecordedScope = None,
     json: Json = False,
     data_dir: DataDir = None,
     config: Config = None,
@@ -39,8 +39,10 @@ def guard(
 
     Each reference must have been returned by a lookup of the session, and each quote beside one
     must stand in the cited excerpt. The answer is a text, or JSON: a list of document ids, objects
-    with document_id, or a message with the citations of Anthropic or OpenAI. Ends with 1 if
-    something is wrong.
+    with document_id, or a message with the citations of Anthropic or OpenAI. A record holds only
+    the beginning of an excerpt: where a quote needs more, its query is looked up again,
+    unrecorded. Ends with 1 if something is wrong; an answer without references is told as such,
+    and ends with 0.
     """
     with one_line_errors(debug=debug):
         from evidence_lookup.command.guard_rendering import show_guard_report

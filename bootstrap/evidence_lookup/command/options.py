@@ -37,6 +37,15 @@ LookupScope: TypeAlias = Annotated[
         help="Only chunks with this; repeatable. KEY:=JSON gives numbers, booleans and lists.",
     ),
 ]
+RecordedScope: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scope",
+        metavar="KEY=VALUE",
+        help="A value that the recorded lookups were narrowed by, of which records hold only the "
+        "name; repeatable. KEY:=JSON gives numbers, booleans and lists.",
+    ),
+]
 Since: TypeAlias = Annotated[
     str | None,
     typer.Option(

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -10,6 +11,7 @@ from evidence_lookup.domain.identity import parse_evidence_key
 from evidence_lookup.domain.pack import ContextPackSummary
 from evidence_lookup.domain.trace import RerankEntry, RetrievalTrace
 
+_NARROW = 100  # columns; below, a table breaks keys into pieces that nobody can copy
 _STYLES = {"whole": "green", "cut": "yellow", "left out": "red"}
 
 
@@ -18,23 +20,67 @@ def key_column(name: str) -> Column:
     return Column(name, overflow="fold", ratio=1)
 
 
-def ranking_table(
+def show_ranking(
+    console: Console,
     trace: RetrievalTrace,
     ranking: Sequence[RerankEntry],
     summary: ContextPackSummary,
     similarities: Mapping[str, float | None],
-) -> Table:
+) -> None:
     """The blocks in their order with what ranked them, then what was left out, and why.
 
-    Only of what was left out a record tells the port's rank. *similarities* are those of the
-    blocks, by evidence key.
+    A table, or where there is no room for one, lines that hold each key whole. Only of what was
+    left out a record tells the backend's rank. *similarities* are those of the blocks, by
+    evidence key.
     """
-    rank, port, *figures = (
-        Column(name, justify="right")
-        for name in ("rank", "port", "score", "similarity", "base", "total")
-    )
-    table = Table(rank, port, key_column("evidence key"), *figures, "outcome", box=None)
     packed = dict(_packed(summary))
+    if console.width < _NARROW:
+        for line in _lines(trace, ranking, packed, similarities):
+            console.print(line, soft_wrap=True)
+    else:
+        console.print(_table(trace, ranking, packed, similarities))
+
+
+def _lines(
+    trace: RetrievalTrace,
+    ranking: Sequence[RerankEntry],
+    packed: Mapping[str, str],
+    similarities: Mapping[str, float | None],
+) -> Iterator[Text]:
+    for entry in ranking:
+        value = entry.base_score.value
+        figures = {
+            "score": "none" if value is None else f"{value:.4f}",
+            "similarity": _figure(similarities.get(entry.evidence_key)),
+            "base": f"{entry.base:.3f}",
+            "total": f"{entry.ranking_score:.3f}",
+        }
+        outcome = _block(packed.get(entry.evidence_key))
+        yield Text.assemble(f"{entry.final_rank:3}  ", (entry.evidence_key, "bold cyan"))
+        yield Text.assemble("     ", outcome, f"  {_named(figures)}")
+        if boosts := ", ".join(_boosts(entry)):
+            yield Text(f"     {boosts}", style="dim")
+    for drop in trace.drops:
+        figures = {"hit": str(drop.rank), "similarity": _figure(drop.similarity)}
+        yield Text.assemble("  -  ", (drop.evidence_key, "cyan"))
+        yield Text.assemble("     ", (drop.reason, "yellow"), f"  {_named(figures)}")
+
+
+def _named(figures: Mapping[str, str]) -> str:
+    return "  ".join(f"{name} {figure}" for name, figure in figures.items() if figure)
+
+
+def _table(
+    trace: RetrievalTrace,
+    ranking: Sequence[RerankEntry],
+    packed: Mapping[str, str],
+    similarities: Mapping[str, float | None],
+) -> Table:
+    rank, hit, *figures = (
+        Column(name, justify="right")
+        for name in ("rank", "hit", "score", "similarity", "base", "total")
+    )
+    table = Table(rank, hit, key_column("evidence key"), *figures, "outcome", box=None)
     for entry in ranking:
         value = entry.base_score.value
         table.add_row(
@@ -61,19 +107,14 @@ def ranking_table(
     return table
 
 
-def pack_ledger(summary: ContextPackSummary, ranking: Sequence[RerankEntry]) -> Table:
-    """What became of each block in the context pack, best block first."""
-    table = Table(box=None, show_header=False)
+def pack_ledger(summary: ContextPackSummary, ranking: Sequence[RerankEntry]) -> Iterator[Text]:
+    """What became of each block in the context pack, best block first, in a line for each."""
     packed, sources = dict(_packed(summary)), _sources(summary)
     for entry in ranking:
         key = entry.evidence_key
         if (told := packed.get(key)) is not None:
-            table.add_row(
-                Text(told, style=_STYLES[told]),
-                Text(key, overflow="fold"),
-                Text(sources.get(key, ""), style="dim", overflow="fold"),
-            )
-    return table
+            source = f"  {sources[key]}" if key in sources else ""
+            yield Text.assemble(" ", (f"{told:8}", _STYLES[told]), f"  {key}", (source, "dim"))
 
 
 def _packed(summary: ContextPackSummary) -> Iterator[tuple[str, str]]:

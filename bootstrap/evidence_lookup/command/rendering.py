@@ -94,7 +94,10 @@ def show_trace(trace: ToolInvocation) -> None:
 
 
 def show_traces(traces: Sequence[ToolInvocation], *, is_narrowed: bool = False) -> None:
-    """A line for each recorded lookup, whole whatever the width, so that it can be searched."""
+    """A line for each recorded lookup, whole whatever the width, so that it can be searched.
+
+    The session, if any, comes last.
+    """
     if not traces:
         none = "No recorded lookup is like that." if is_narrowed else "No lookup is recorded yet."
         Console().print(none)
@@ -108,6 +111,7 @@ def show_traces(traces: Sequence[ToolInvocation], *, is_narrowed: bool = False) 
             (f"{status:13}", _STATUS_STYLE[status]),
             f"  {trace.block_count:2} blocks  {trace.duration_seconds * 1000:6.0f} ms  ",
             _listed(trace.query),
+            (f"  session {_one_line(trace.session_id)}" if trace.session_id else "", "dim"),
         )
         console.print(line, soft_wrap=True)
 
@@ -167,8 +171,12 @@ def _setting(value: object) -> str:
     return str(value)
 
 
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
 def _listed(query: str) -> str:
-    line = " ".join(query.split())
+    line = _one_line(query)
     shown = cut(line, _LISTED_QUERY_LENGTH)
     return shown if shown == line else f"{shown}…"
 

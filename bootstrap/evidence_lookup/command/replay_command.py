@@ -9,7 +9,7 @@ import typer
 from evidence_lookup.command.options import (
     Debug,
     Json,
-    LookupScope,
+    RecordedScope,
     Since,
     Until,
     scope_from,
@@ -61,7 +61,7 @@ def replay(
             "[default: .evidence-lookup]"
         ),
     ] = None,
-    scope: LookupScope = None,
+    scope: RecordedScope = None,
     mode: Annotated[
         SearchMode | None, typer.Option(help="How to search. [default: as each was recorded]")
     ] = None,

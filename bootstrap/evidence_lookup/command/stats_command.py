@@ -27,7 +27,7 @@ def trace_stats(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Show times by stage, statuses, and what was asked without an answer.
+    """Show times by stage, rates, and what was asked without an answer.
 
     Unanswered is what ended as no_evidence or low_relevance; queries that differ only in case or
     white space count as one.

@@ -7,7 +7,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from evidence_lookup.command.compare_rendering import figures
-from evidence_lookup.command.ranking_rendering import key_column, pack_ledger, ranking_table
+from evidence_lookup.command.ranking_rendering import key_column, pack_ledger, show_ranking
 from evidence_lookup.domain.pack import ContextPackSummary
 from evidence_lookup.domain.path_try import PathTry
 from evidence_lookup.domain.sidecar import SidecarReport, SidecarStatus
@@ -32,15 +32,20 @@ def show_retrieval(
         _section(console, "Ranking")
         semantics = sorted({entry.base_score.semantics for entry in ranking})
         if semantics:
-            console.print(f"scores are {', '.join(semantics)}", style="dim")
-        console.print(ranking_table(trace, ranking, summary, similarities))
+            console.print(
+                f"scores are {', '.join(semantics)}; base: from 0 to 1; total: with the boosts; "
+                "hit: the backend's rank",
+                style="dim",
+            )
+        show_ranking(console, trace, ranking, summary, similarities)
     if ranking:
         _section(console, "Context pack")
         console.print(
             f"{summary.used} of {summary.budget} tokens; {len(summary.included)} whole, "
             f"{len(summary.cut)} cut, {len(summary.omitted)} left out"
         )
-        console.print(pack_ledger(summary, ranking))
+        for line in pack_ledger(summary, ranking):
+            console.print(line, soft_wrap=True)
     if trace.sidecar is not None and trace.sidecar.path is not None:
         _section(console, "Sidecar")
         console.print(_sidecar(trace.sidecar, trace.sidecar.path), markup=False, soft_wrap=True)
