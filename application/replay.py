@@ -35,10 +35,15 @@ _PATIENCE = 10  # lookups; of a backend that hangs each takes the whole deadline
 
 @frozen
 class Replay:
-    """The use case: records of `traces`, run by `lookup`. Nothing is recorded."""
+    """The use case: records of `traces`, run by `lookup`. Nothing is recorded.
+
+    `usual_mode` is the one of lookups that name none, where the records come from: what was
+    searched in it counts as not having named one, and is run in the usual mode of `lookup`.
+    """
 
     traces: TraceReader
     lookup: Lookup
+    usual_mode: SearchMode | None = None
 
     async def replay(
         self,
@@ -52,9 +57,10 @@ class Replay:
     ) -> ReplayReport:
         """The newest *limit* records that pass *where*, each run again, oldest first, one by one.
 
-        *limit* is at least 1. A record is run in its own mode unless *mode* is given, and within
-        *scope*, which must name exactly what it was narrowed by: records hold no values. With
-        *distinct* only the newest record of each query is run. A lookup that fails is told as such.
+        *limit* is at least 1. Without *mode* a record is run in its own, or in the usual one, and
+        within *scope*, which must name exactly what it was narrowed by: records hold no values.
+        With *distinct* only the newest record of each query is run. A lookup that fails is told as
+        such.
 
         Raises:
             EmbedderMismatchError: the index was made by another embedder than `lookup` has.
@@ -105,7 +111,9 @@ class Replay:
                 skipped.append(reason)
 
     def _mode(self, record: ToolInvocation, mode: SearchMode | None) -> SearchMode:
-        return mode or requested_mode(record) or self.lookup.rules.mode
+        asked = requested_mode(record)
+        own = None if asked is self.usual_mode else asked
+        return mode or own or self.lookup.rules.mode
 
     async def _warm_up(self, record: ToolInvocation, scope: Scope, mode: SearchMode | None) -> None:
         """Open what is opened on first use, which is no lookup's time, and fail early."""

@@ -282,7 +282,8 @@ class KnowledgeBase:
         """Run recorded lookups again and compare; nothing is recorded, and no sidecar runs.
 
         The newest *limit* records that pass *where* are run one by one, oldest first, each in its
-        own mode unless *mode* is given. Without *settings* they are asked of this knowledge base,
+        own mode unless *mode* is given; what was searched in this knowledge base's ``rag.mode`` in
+        that of *settings*. Without *settings* they are asked of this knowledge base,
         which shows what changed in the index since; with them of another one, opened for it. As
         records hold no scope values, one that was narrowed is run only if *scope* names exactly
         the same names. With *distinct* only the newest record of each query is run.
@@ -298,7 +299,7 @@ class KnowledgeBase:
         from evidence_lookup.application.replay import Replay
 
         async def run(lookup: "Lookup") -> "ReplayReport":
-            return await Replay(self._traces, lookup).replay(
+            return await Replay(self._traces, lookup, self._lookup.rules.mode).replay(
                 where=where or TraceFilter(),
                 limit=_at_least_one(limit, "limit"),
                 scope=_scope(scope, None),

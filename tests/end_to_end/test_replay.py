@@ -98,6 +98,15 @@ def test_other_settings_are_compared_with_the_records(folder: Path, tmp_path: Pa
     assert records(folder) == 4
 
 
+def test_other_settings_with_another_mode_are_run_in_it(folder: Path, tmp_path: Path) -> None:
+    """`rag.mode` is tried like every other setting; --mode stands over it."""
+    other = tmp_path / "other.toml"
+    other.write_text('[rag]\nmode = "dense"\n')
+    ask = ("--session", "open", "--config", other)
+    assert {one.mode for one in replayed(folder, *ask).lookups} == {"dense"}
+    assert {one.mode for one in replayed(folder, *ask, "--mode", "keyword").lookups} == {"keyword"}
+
+
 @pytest.mark.parametrize(
     ("settings", "code", "told"),
     [

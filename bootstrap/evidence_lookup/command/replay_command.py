@@ -63,7 +63,11 @@ def replay(
     ] = None,
     scope: RecordedScope = None,
     mode: Annotated[
-        SearchMode | None, typer.Option(help="How to search. [default: as each was recorded]")
+        SearchMode | None,
+        typer.Option(
+            help="How to search. [default: as each was recorded; where that is rag.mode of the "
+            "records' settings, rag.mode of --config]"
+        ),
     ] = None,
     fail_above: Annotated[
         str | None,

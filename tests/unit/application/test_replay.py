@@ -61,6 +61,16 @@ async def test_each_lookup_is_run_in_its_own_mode_unless_one_is_given() -> None:
         assert lookup.mode is expected
 
 
+async def test_what_was_searched_in_the_usual_mode_is_run_in_the_usual_mode_of_now() -> None:
+    """Other settings with another `rag.mode` are tried as they are; a mode of one's own stays."""
+    then = await asked(bench(A_B), "a", "b", mode=SearchMode.HYBRID)
+    await asked(then, "c", mode=SearchMode.KEYWORD)
+    now = bench(A_B, rules=evolve(RULES, mode=SearchMode.DENSE))
+    replay = evolve(await replay_of(then, now), usual_mode=SearchMode.HYBRID)
+    modes = [one.mode for one in (await replay.replay()).lookups]
+    assert modes == [SearchMode.DENSE, SearchMode.DENSE, SearchMode.KEYWORD]
+
+
 async def test_changes_are_counted_over_all_lookups() -> None:
     """Keys, statuses and fallbacks query by query, and in the totals."""
     then = await asked(bench(A_B, NOTHING, found(hit("c")), entries=(REDIS,)), "x", "redis", "y")
