@@ -51,6 +51,21 @@ async def test_the_tool_example_gives_a_tool_of_one_argument(tmp_path: Path) -> 
         assert (answer["found"], answer["evidence_status"]) == (False, "unavailable")
 
 
+async def test_the_guard_example_tells_a_reference_that_was_returned(tmp_path: Path) -> None:
+    """The answer's reference is unknown where nothing was returned, and valid where it was."""
+    (tmp_path / "databases").mkdir()
+    pool = "## Growing\n\nThe pool may grow to 80.\n"
+    (tmp_path / "databases" / "pool.md").write_text(f"# Pool\n\n{'Wait. ' * 300}\n\n{pool}")
+    settings = Settings(store="memory", data_dir=tmp_path / "data")
+    async with open_knowledge_base(settings) as knowledge:
+        await knowledge.ingest(tmp_path)
+        results = [await knowledge.lookup("how far may the pool grow?")]
+    for given, expected in (([], False), (results, True)):
+        names: dict[str, Any] = {"results": given}
+        exec(EXAMPLES[2], names)
+        assert names["report"].ok is expected
+
+
 async def test_the_override_example_puts_a_part_of_ones_own_in_place() -> None:
     """One provider is overridden; the lookup goes through the host's own search port."""
     searched: list[str] = []
@@ -62,7 +77,7 @@ async def test_the_override_example_puts_a_part_of_ones_own_in_place() -> None:
 
     mine = MySearch()
     await mine.prepare(model="multilingual-e5-small-q4@1571fc98+centred-1", dimension=384)
-    body = EXAMPLES[2].replace("MySearch()", "mine").replace("    ...", "    await use(knowledge)")
+    body = EXAMPLES[3].replace("MySearch()", "mine").replace("    ...", "    await use(knowledge)")
     lines = [f"    {line}" for line in body.splitlines()]
     names: dict[str, Any] = {}
     exec("\n".join(["async def example(mine, use):", *lines]), names)
