@@ -13,6 +13,8 @@ from evidence_lookup.domain.errors import StorageError
 
 _log = logging.getLogger(__name__)
 _QUEUED_BYTES = 16_000_000
+# No answer waits for the disk itself, and few lookups are answered beside it.
+_FLUSH_SECONDS = 0.1
 
 
 @frozen(eq=False)
@@ -37,6 +39,7 @@ class Appender:
         self._queued_bytes = 0
         self._is_writing = False
         self._through = asyncio.Event()
+        self._timer: asyncio.TimerHandle | None = None
 
     async def append(self, entry: Entry) -> None:
         """Return when *entry* is in the file; it may still get there if the caller is cancelled.
@@ -65,6 +68,9 @@ class Appender:
 
     def close(self) -> None:
         """Let the thread end, after the write in hand."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._begin_flush()
         self._thread.shutdown(wait=False)
 
     def _begin(self) -> None:
@@ -76,11 +82,6 @@ class Appender:
         self._journal.append([one.entry for one in taken])
         with suppress(RuntimeError):  # the loop has ended; what is written stays
             self._loop.call_soon_threadsafe(self._written, taken)
-        # No answer waits for the disk itself.
-        try:
-            self._journal.flush()
-        except StorageError as error:
-            _log.warning("the spool may not survive a power cut: %s", error)
 
     def _written(self, taken: Sequence[_Queued]) -> None:
         for one in taken:
@@ -93,3 +94,15 @@ class Appender:
         else:
             self._is_writing = False
             self._through.set()
+        if self._journal.is_durable and self._timer is None:
+            self._timer = self._loop.call_later(_FLUSH_SECONDS, self._begin_flush)
+
+    def _begin_flush(self) -> None:
+        self._timer = None
+        self._thread.submit(self._flush)
+
+    def _flush(self) -> None:
+        try:
+            self._journal.flush()
+        except StorageError as error:
+            _log.warning("the spool may not survive a power cut: %s", error)

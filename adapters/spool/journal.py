@@ -73,7 +73,8 @@ class Journal:
         self._segments: list[Segment] = []
         self._others_bytes = 0
         self._counted_at = -_COUNTED_ANEW_SECONDS
-        self._is_durable = False
+        self.is_durable = False
+        """Whether `flush` writes to the disk itself."""
         self.clearings = 0
         """How often a file was emptied."""
 
@@ -169,10 +170,10 @@ class Journal:
         Raises:
             StorageError: what is in the files cannot be written to the disk.
         """
-        if durable == self._is_durable:
+        if durable == self.is_durable:
             return
         with self._disk, mapped(self.folder):
-            self._is_durable = durable
+            self.is_durable = durable
             for segment in self._segments if durable else ():
                 segment.sync()
 
@@ -182,7 +183,7 @@ class Journal:
         Raises:
             StorageError: the disk refuses.
         """
-        if self._is_durable:
+        if self.is_durable:
             with self._disk, mapped(self.folder):
                 for segment in self._segments[-1:]:
                     segment.sync()

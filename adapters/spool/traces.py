@@ -36,7 +36,7 @@ class SpooledTraces:
     """Writes records into *folder*, and delivers them to a recorder behind it, each once.
 
     A record that `record` has returned for survives the end of the process, also by ``kill -9``;
-    while the store is known to be down it is written to the disk itself right after, and then
+    while the store is known to be down it is on the disk itself a tenth of a second later, and then
     survives a power cut too. It is delivered within a moment, or when the store is there again, by
     this process or, after its end, by the next one that uses the folder. The store may be given a
     record again whose id it has, which it leaves as it is.
