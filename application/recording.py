@@ -9,6 +9,7 @@ from evidence_lookup.ports.trace import TraceRecorder
 _log = logging.getLogger(__name__)
 
 _GRACE_SECONDS = 1.0
+_LOGGED_SINGLY, _LOGGED_EACH = 10, 100
 
 
 class Recording:
@@ -34,11 +35,12 @@ class Recording:
         await asyncio.wait([task], timeout=timeout_seconds)
 
     def lose(self, invocation: ToolInvocation, why: object) -> None:
-        """Count and log that *invocation* cannot be kept."""
+        """Count that *invocation* cannot be kept, and log it: each of some, then now and then."""
         self.lost += 1
-        _log.warning(
-            "the record of lookup %s is lost (%d so far): %s", invocation.id, self.lost, why
-        )
+        if self.lost <= _LOGGED_SINGLY or self.lost % _LOGGED_EACH == 0:
+            _log.warning(
+                "the record of lookup %s is lost (%d so far): %s", invocation.id, self.lost, why
+            )
 
     async def aclose(self, *, timeout_seconds: float) -> None:
         """Wait for what is under way, at most that long, and give up what is left."""

@@ -124,9 +124,7 @@ class Courier:
             if self._journal.undelivered() is not None:
                 pause = self._linger_seconds
         except Exception as error:
-            pause = self._outage.failed(
-                error, waiting=self._journal.count, delivered=self._delivery.delivered
-            )
+            pause = self._outage.failed(error, delivered=self._delivery.delivered)
             await self._endure(True)
         finally:
             self._is_hurried = False

@@ -30,10 +30,10 @@ class Outage:
         """Whether the last delivery failed."""
         return self._began is not None
 
-    def failed(self, error: Exception, *, waiting: int, delivered: int) -> float:
+    def failed(self, error: Exception, *, delivered: int) -> float:
         """A delivery failed: after how many seconds to try again.
 
-        Of this process *waiting* records wait, and *delivered* are delivered.
+        Of this object's records *delivered* are delivered by now.
         """
         kind = error.kind if isinstance(error, EvidenceLookupError) else type(error).__name__
         self.error = f"{kind}: {message_of(error)}"
@@ -41,8 +41,7 @@ class Outage:
         if self._began is None:
             self._began, self._delivered = time.monotonic(), delivered
             _log.warning(
-                "the trace store takes no records, %d wait in %s until it does: %s",
-                waiting,
+                "the trace store takes no records; they wait in %s until it does: %s",
                 self._folder,
                 self.error,
             )

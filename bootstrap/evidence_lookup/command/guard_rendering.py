@@ -79,7 +79,9 @@ def _verdict(report: GuardReport) -> Text:
         return Text("The answer has no reference.", style="bold yellow")
     counts = {**report.verdict_counts, **report.quote_counts}
     told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    verdict = ("ok", "bold green") if report.ok else ("not ok", "bold red")
+    is_open = bool(report.quote_counts.get(QuoteState.UNCHECKED))
+    good = ("ok", "bold yellow" if is_open else "bold green")
+    verdict = good if report.ok else ("not ok", "bold red")
     return Text.assemble(verdict, f": {told}")
 
 
