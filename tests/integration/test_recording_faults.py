@@ -95,7 +95,7 @@ def full_disk(server: Server) -> Generator[None]:
 @contextmanager
 def _within(server: Server) -> Generator[Callable[[str], object]]:
     with psycopg.connect(server.url, autocommit=True) as connection:
-        yield lambda statement: connection.execute(sql.SQL(statement))
+        yield lambda statement: connection.execute(statement.encode())
 
 
 FAULTS: dict[str, Callable[[Server], AbstractContextManager[None]]] = {
