@@ -115,3 +115,12 @@ async def test_a_shared_use_case_keeps_lookups_apart() -> None:
             tasks.start_soon(ask, tenant)
     asked = {request.query: request.scope.values["tenant"] for request in one.search.requests}
     assert asked == {"of a": "a", "of b": "b", "of c": "c"}
+
+
+async def test_C69_a_query_that_an_expansion_gives_twice_is_no_error() -> None:
+    """Each writing of it gets an answer and a record of its own, with the same evidence."""
+    one = bench(found(hit()))
+    answers = await one.lookup.lookup_many(["Redis is down", "redis is down", "Redis is down"])
+    keys = [[block.evidence_key for block in result.evidence_blocks] for result, _ in answers]
+    assert keys == [["a#chunk-0"]] * 3
+    assert len({record.id for record in one.recorder.records}) == 3
