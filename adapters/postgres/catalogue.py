@@ -1,7 +1,7 @@
 """The catalogue in the table `document`."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, LiteralString
+from typing import TYPE_CHECKING
 
 from evidence_lookup.adapters.postgres.database import PostgresDatabase
 from evidence_lookup.adapters.postgres.rows import rows_of, values_of
@@ -53,7 +53,7 @@ class PostgresCatalogue:
         Raises:
             BackendError: the server does not answer, or refuses.
         """
-        rows = await self._rows(f"{_SELECT} ORDER BY doc_id")
+        rows = await self._database.rows(f"{_SELECT} ORDER BY doc_id")
         return await values_of(CatalogueEntry, rows)
 
     async def get(self, doc_ids: Sequence[str]) -> dict[str, CatalogueEntry]:
@@ -64,7 +64,7 @@ class PostgresCatalogue:
         """
         if not doc_ids:
             return {}
-        rows = await self._rows(
+        rows = await self._database.rows(
             f"{_SELECT} WHERE doc_id = ANY(%s) ORDER BY doc_id", [_stored(doc_ids)]
         )
         return {entry.doc_id: entry for entry in await values_of(CatalogueEntry, rows)}
@@ -115,21 +115,12 @@ class PostgresCatalogue:
         Raises:
             BackendError: the server does not answer, or refuses.
         """
-        ((revision,),) = await self._rows(_REVISION)
+        ((revision,),) = await self._database.rows(_REVISION)
         return str(revision)
 
     async def aclose(self) -> None:
         """Close the connections; may be repeated, and used again after."""
         await self._database.aclose()
-
-    async def _rows(
-        self, select: LiteralString, parameters: Sequence[object] = ()
-    ) -> Sequence[Sequence[Any]]:
-        async def work(connection: "Connection") -> Sequence[Sequence[Any]]:
-            statement = self._database.statement(select)
-            return await (await connection.execute(statement, parameters)).fetchall()
-
-        return await self._database.run(work)
 
 
 def _stored(doc_ids: Sequence[str]) -> list[str]:

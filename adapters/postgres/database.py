@@ -1,9 +1,9 @@
 """A PostgreSQL database for asynchronous callers."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, LiteralString, TypeVar
+from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
 
 import anyio
 from attrs import Factory, define
@@ -71,6 +71,21 @@ class PostgresDatabase:
                 f"PostgreSQL (postgres.url) gave no {waits_for} within {seconds:g} s "
                 "(postgres.timeout-seconds, postgres.pool-size)"
             ) from error
+
+    async def rows(
+        self, template: LiteralString, parameters: Sequence[object] = ()
+    ) -> Sequence[Sequence[Any]]:
+        """Every row of the statement *template*, with our tables in it.
+
+        Raises:
+            BackendError, SettingsError, MissingExtraError: as `run`.
+        """
+
+        async def work(connection: "Connection") -> Sequence[Sequence[Any]]:
+            cursor = await connection.execute(self.statement(template), parameters)
+            return await cursor.fetchall()
+
+        return await self.run(work)
 
     async def aclose(self) -> None:
         """Leave the running loop's connections, closed if no other uses them; may be repeated."""

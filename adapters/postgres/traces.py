@@ -130,13 +130,13 @@ class PostgresTraces:
         """
         newest_to_go: Sequence[Any] = (None, None)
         if keep is not None:
-            found = await self._rows(_FIRST_BEYOND, [_bounded(keep)])
+            found = await self._database.rows(_FIRST_BEYOND, [_bounded(keep)])
             newest_to_go = found[0] if found else newest_to_go
         outlived = [before, *newest_to_go]
         if outlived == [None, None, None]:
             return 0
         if dry_run:
-            ((count,),) = await self._rows(_COUNT, outlived)
+            ((count,),) = await self._database.rows(_COUNT, outlived)
             return int(count)
 
         async def some(connection: "Connection") -> int:
@@ -164,16 +164,7 @@ class PostgresTraces:
     async def _read(
         self, cls: type[T], select: LiteralString, parameters: Sequence[object]
     ) -> tuple[T, ...]:
-        return await values_of(cls, await self._rows(select, parameters))
-
-    async def _rows(
-        self, select: LiteralString, parameters: Sequence[object]
-    ) -> Sequence[Sequence[Any]]:
-        async def work(connection: "Connection") -> Sequence[Sequence[Any]]:
-            statement = self._database.statement(select)
-            return await (await connection.execute(statement, parameters)).fetchall()
-
-        return await self._database.run(work)
+        return await values_of(cls, await self._database.rows(select, parameters))
 
 
 def _bounded(limit: int) -> int:

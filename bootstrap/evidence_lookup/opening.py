@@ -1,7 +1,7 @@
 """What the container calls: one adapter each, as the settings say. Backends load on demand."""
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
@@ -49,10 +49,8 @@ async def open_milvus(settings: Settings) -> "AsyncGenerator[MilvusKnowledge]":
     from evidence_lookup.adapters.milvus import MilvusKnowledge
 
     knowledge = MilvusKnowledge(_milvus(settings), **_fusion(settings))
-    try:
+    async with aclosing(knowledge):
         yield knowledge
-    finally:
-        await knowledge.aclose()
 
 
 async def open_elasticsearch(settings: Settings) -> "AsyncGenerator[ElasticsearchKnowledge]":
@@ -60,10 +58,8 @@ async def open_elasticsearch(settings: Settings) -> "AsyncGenerator[Elasticsearc
     from evidence_lookup.adapters.elasticsearch import ElasticsearchKnowledge
 
     knowledge = ElasticsearchKnowledge(settings.elasticsearch, **_fusion(settings))
-    try:
+    async with aclosing(knowledge):
         yield knowledge
-    finally:
-        await knowledge.aclose()
 
 
 def check_paths(settings: Settings, *, has_own_store: bool) -> None:
@@ -106,10 +102,8 @@ async def open_vector_store(
         store=store,
         **_fusion(settings),
     )
-    try:
+    async with aclosing(knowledge):
         yield knowledge
-    finally:
-        await knowledge.aclose()
 
 
 async def open_auto(
@@ -129,10 +123,8 @@ async def open_auto(
         first_seconds=settings.vector_store.timeout_seconds,
         breaker_seconds=settings.vector_store.breaker_seconds,
     )
-    try:
+    async with aclosing(auto):
         yield auto
-    finally:
-        await auto.aclose()
 
 
 async def open_sidecar(
@@ -154,10 +146,8 @@ async def open_sidecar(
         seconds=settings.sidecar.deadline_seconds,
         record_timeout_seconds=settings.trace.timeout_seconds,
     )
-    try:
+    async with aclosing(sidecar):
         yield sidecar
-    finally:
-        await sidecar.aclose()
 
 
 def retrieval_paths(
@@ -190,10 +180,8 @@ async def open_catalogue(settings: Settings) -> "AsyncGenerator[Catalogue]":
     With ``catalogue.store`` set to ``postgres`` it is there, for every host alike.
     """
     catalogue = _catalogue(settings)
-    try:
+    async with aclosing(catalogue):
         yield catalogue
-    finally:
-        await catalogue.aclose()
 
 
 def _catalogue(settings: Settings) -> "MemoryCatalogue | PostgresCatalogue | SqliteCatalogue":
@@ -214,10 +202,8 @@ def _catalogue(settings: Settings) -> "MemoryCatalogue | PostgresCatalogue | Sql
 async def open_traces(settings: Settings) -> "AsyncGenerator[PostgresTraces | SqliteTraces]":
     """The records: in the data folder, or in PostgreSQL."""
     traces = _traces(settings)
-    try:
+    async with aclosing(traces):
         yield traces
-    finally:
-        await traces.aclose()
 
 
 def _traces(settings: Settings) -> "PostgresTraces | SqliteTraces":
@@ -270,10 +256,8 @@ async def open_spool(
         max_bytes=settings.trace.spool_max_bytes,
         max_record_bytes=settings.trace.max_bytes,
     )
-    try:
+    async with aclosing(spool):
         yield spool
-    finally:
-        await spool.aclose()
 
 
 def recorder(spool: "TraceRecorder | None") -> "TraceRecorder":
